@@ -1,0 +1,73 @@
+# Every target of the project is made by one of the functions below.
+
+# Warnings for our own code only: reached through BUILD_INTERFACE, so never part of the installed package.
+add_library(collsim_warnings INTERFACE)
+target_compile_options(collsim_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wdouble-promotion)
+
+# What every target of ours compiles with. A fused multiply-add rounds differently from machine to machine,
+# and results must not.
+function(collsim_set_compile_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:collsim_warnings>)
+endfunction()
+
+# The library of one folder: target collsim_<name>, used (here and by consumers) as collsim::<name>.
+#   collsim_add_library(name SOURCES … HEADERS … PUBLIC_DEPS … PRIVATE_DEPS …)
+# INTERNAL keeps it out of the installed package (for what only the program and its tests use).
+function(collsim_add_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "" "SOURCES;HEADERS;PUBLIC_DEPS;PRIVATE_DEPS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "collsim_add_library(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(name MATCHES "^collsim")
+    message(FATAL_ERROR "collsim_add_library(${name}): give the name without the prefix collsim_")
+  endif()
+
+  set(target collsim_${name})
+  if(arg_SOURCES)
+    set(scope PUBLIC)
+    add_library(${target} STATIC ${arg_SOURCES})
+    collsim_set_compile_options(${target})
+    target_link_libraries(${target} PUBLIC ${arg_PUBLIC_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+    target_compile_features(${target} INTERFACE cxx_std_20)
+    target_link_libraries(${target} INTERFACE ${arg_PUBLIC_DEPS} ${arg_PRIVATE_DEPS})
+  endif()
+  add_library(collsim::${name} ALIAS ${target})
+  target_sources(${target} ${scope}
+    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
+  set_target_properties(${target} PROPERTIES
+    EXPORT_NAME ${name}
+    VERIFY_INTERFACE_HEADER_SETS ON)
+
+  if(NOT arg_INTERNAL)
+    install(TARGETS ${target} EXPORT collsimTargets
+      ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+      FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/collsim")
+  endif()
+endfunction()
+
+# The program: collsim_add_program(name SOURCES … DEPS …).
+# It has COLLSIM_VERSION (a string literal). Only in the build tree there is a file `collsim-build-tree` beside it, whose one
+# line is the path of the source tree: that is how a program that was not installed finds configs/. The
+# installed one has no such file and uses ../share/collsim/configs, so it never depends on the machine that built it.
+function(collsim_add_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "collsim_add_program(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+
+  add_executable(${name} ${arg_SOURCES})
+  collsim_set_compile_options(${name})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${arg_DEPS})
+  target_compile_definitions(${name} PRIVATE COLLSIM_VERSION="${PROJECT_VERSION}")
+  file(GENERATE OUTPUT "$<TARGET_FILE_DIR:${name}>/collsim-build-tree" CONTENT "${PROJECT_SOURCE_DIR}\n")
+  install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endfunction()
