@@ -1,0 +1,36 @@
+#pragma once
+
+// Lower bounds on the time of any algorithm, from what must cross the cuts of the machine.
+//
+// Without in-network reduction (S the size, n the ranks, U a set of ranks):
+//   all_reduce: total sent >= 2(n-1)S over the sum of the GPUs' egress; each U: S out and S in.
+//   all_gather: (n-|U|)/n·S in and |U|/n·S out; reduce_scatter the reverse.
+//   broadcast: S into each U without the root, S out of each U with it (and ranks outside); reduce
+//   the reverse. gather: |U|/n·S out of each U without the root, (n-1)/n·S into the root; scatter
+//   the reverse. all_to_all: |U|(n-|U|)/n·S each way. send_recv: S out and in per rank.
+// U = each GPU and each node. Latency: the longest shortest path the data must cross.
+// Source: Chan et al. 2007, "Collective communication: theory, practice, and experience", §3;
+// Patarasuk and Yuan 2009 (bandwidth-optimal all-reduce).
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "algorithms/collective.hpp"
+#include "topology/cluster.hpp"
+
+namespace collsim {
+
+struct Bound {
+  std::string name;   ///< "gpu cut", "node cut", "total sent", "latency"
+  std::string where;  ///< the tightest place ("node3"), empty where it is the machine as a whole
+  Duration time{};
+};
+
+/// The bounds that apply to this call on these GPUs (rank r runs on gpus[r]), tightest first.
+/// Empty for 1 rank or 0 bytes.
+[[nodiscard]] std::vector<Bound> lower_bounds(const Cluster& cluster,
+                                              std::span<const DeviceId> gpus,
+                                              const CollectiveCall& call);
+
+}  // namespace collsim

@@ -1,0 +1,158 @@
+#pragma once
+
+// A collective algorithm as a program: for every rank, lanes of primitive steps. One program runs
+// on every executor: virtual time (sim), the data checker (check.hpp), real machines.
+//
+// Steps are generated, never stored: a ring over 16,384 ranks has half a billion. step() is a pure
+// function of (rank, lane, index); a program keeps no iterator state and at most O(ranks) of
+// tables.
+//
+// A step does, in this order:
+//   1. waits: its lane's earlier steps, `after`, `join`;
+//   2. receives one message of `bytes` from each receive slot;
+//   3. computes a value: the reduction of everything received and of `source` and `operand`, where
+//      given (one input alone: a copy);
+//   4. writes the value to `destination`, where given, and sends it to each send slot, all at once.
+// NCCL's primitives are the combinations: send, recv, copy, recvReduceSend, recvCopySend, ….
+//
+// Messages of a connection arrive in the order sent; the k-th one sent is the k-th one received.
+// Sources: NCCL src/device/primitives.h; MSCCL (Cowan et al., ASPLOS 2023).
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "algorithms/collective.hpp"
+#include "topology/ids.hpp"
+#include "topology/units.hpp"
+
+namespace collsim {
+
+enum class Buffer : std::uint8_t { input, output, scratch };
+
+/// A regular set of bytes in a buffer: runs of `run` bytes, `stride` apart, `total` bytes in all
+/// (the last run may be shorter). Contiguous: run == total. In order, they are the bytes of a
+/// message.
+struct Span {
+  Buffer buffer = Buffer::input;
+  Bytes offset;
+  Bytes total;
+  Bytes run;
+  Bytes stride;
+
+  [[nodiscard]] static constexpr Span contiguous(Buffer buffer, Bytes offset, Bytes bytes) {
+    return Span{buffer, offset, bytes, bytes, bytes};
+  }
+  constexpr bool operator==(const Span&) const = default;
+};
+
+/// Slots [first, first + count) of a lane. Receive slots and send slots are numbered apart.
+struct SlotRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  constexpr bool operator==(const SlotRange&) const = default;
+};
+
+/// A step of some lane of the same rank.
+struct StepRef {
+  std::uint32_t lane = 0;
+  std::uint64_t index = 0;
+  constexpr bool operator==(const StepRef&) const = default;
+};
+
+/// What a step does, as NCCL names it. Derived from the step's fields, see Step::primitive().
+enum class Primitive : std::uint8_t {
+  nothing,  ///< only waits
+  send,
+  receive,
+  copy,
+  reduce,
+  copy_send,
+  reduce_send,
+  receive_send,  ///< forwards, keeps nothing
+  receive_copy_send,
+  receive_reduce_send,
+  receive_reduce_copy,
+  receive_reduce_copy_send,
+};
+[[nodiscard]] std::string_view name_of(Primitive primitive);
+
+struct Step {
+  Bytes bytes;  ///< of each message and of each span
+  SlotRange receives;
+  SlotRange sends;
+  std::optional<Span> source;   ///< a local input of the value
+  std::optional<Span> operand;  ///< a second local input
+  std::optional<Span> destination;
+  /// Steps of a lane have phases that never fall. See `join`.
+  std::uint64_t phase = 0;
+  /// The step starts when every lane of this group of its rank has completed all its steps of
+  /// phases below `phase`. (A lane belongs to one group: Lane::group.)
+  std::optional<std::uint32_t> join;
+  /// The step starts when that step is complete.
+  std::optional<StepRef> after;
+
+  [[nodiscard]] Primitive primitive() const;
+};
+
+/// What all steps of a lane have in common.
+struct Lane {
+  std::uint32_t channel = 0;
+  std::uint32_t group = 0;  ///< for Step::join
+  /// Messages a connection of this lane may have under way or arrived and not yet received
+  /// (NCCL's FIFO slots); absent: unlimited.
+  std::optional<std::uint32_t> fifo_depth;
+};
+
+/// The other end of a slot: a send slot's peer lane and receive slot there, or the reverse.
+struct Connection {
+  Rank peer;
+  std::uint32_t lane = 0;
+  std::uint32_t slot = 0;
+  constexpr bool operator==(const Connection&) const = default;
+};
+
+class Program {
+ public:
+  virtual ~Program() = default;
+
+  [[nodiscard]] virtual const CollectiveCall& call() const = 0;
+  /// The algorithm's name in the table ("ring").
+  [[nodiscard]] virtual std::string_view algorithm() const = 0;
+
+  [[nodiscard]] virtual std::uint32_t lane_count(Rank rank) const = 0;
+  [[nodiscard]] virtual Lane lane(Rank rank, std::uint32_t lane) const = 0;
+  [[nodiscard]] virtual std::uint64_t step_count(Rank rank, std::uint32_t lane) const = 0;
+  [[nodiscard]] virtual Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const = 0;
+  /// Both are consistent: if send_to(r, l, s) = {p, m, t} then receive_from(p, m, t) = {r, l, s}.
+  [[nodiscard]] virtual Connection send_to(Rank rank, std::uint32_t lane,
+                                           std::uint32_t slot) const = 0;
+  [[nodiscard]] virtual Connection receive_from(Rank rank, std::uint32_t lane,
+                                                std::uint32_t slot) const = 0;
+  [[nodiscard]] virtual Bytes scratch_bytes(Rank rank) const = 0;
+
+  /// Channels and chunks in use (at most what was asked: no part of the data is empty).
+  [[nodiscard]] virtual std::uint32_t channels() const = 0;
+  [[nodiscard]] virtual std::uint32_t chunks() const = 0;
+  /// Messages that all ranks send together; for the --max-transfers guard.
+  [[nodiscard]] virtual std::uint64_t transfer_count() const = 0;
+
+ protected:
+  Program() = default;
+  Program(const Program&) = default;
+  Program& operator=(const Program&) = default;
+};
+
+/// Where a buffer lies in memory: (memory, offset). Out of place, input and output are two
+/// memories; in place, one is a part of the other (all_gather's input is the rank's own block of
+/// its output, reduce_scatter's output its own block of its input, and so on as in nccl-tests).
+struct MemoryPlace {
+  enum class Memory : std::uint8_t { input, output, scratch };
+  Memory memory = Memory::input;
+  Bytes offset;
+};
+[[nodiscard]] MemoryPlace place_of(const CollectiveCall& call, Rank rank, Buffer buffer);
+
+}  // namespace collsim

@@ -1,0 +1,52 @@
+#pragma once
+
+// Where the time went. Every lane carries a vector of time by cause that sums to its clock; at each
+// wait it is copied from the predecessor that came last (ties: the lane itself, then the local
+// dependency, then the lowest slot), so the vector of the rank that ends last sums exactly to the
+// total and describes the critical path. Memory: one vector a lane and one a message under way.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "topology/ids.hpp"
+#include "topology/units.hpp"
+
+namespace collsim {
+
+enum class Cause : std::uint8_t {
+  compute,      ///< Compute operations
+  credit_wait,  ///< a send that waits for a free FIFO slot at its peer
+  wire,         ///< bytes at the route's full rate; by level of the narrowest link
+  sharing,      ///< the rest of a flow's time: others on the same links; by level of the bottleneck
+  latency,      ///< route latency; by level
+};
+[[nodiscard]] std::string_view name_of(Cause cause);
+
+/// One part of a total.
+struct AttributedTime {
+  Cause cause = Cause::wire;
+  std::optional<LevelId> level;
+  Duration time{};
+};
+
+/// Maps (cause, level) to positions of a vector of picoseconds.
+class AttributionLayout {
+ public:
+  explicit AttributionLayout(std::size_t levels) : levels_(levels) {}
+  [[nodiscard]] std::size_t size() const { return 2 + 3 * levels_; }
+  [[nodiscard]] std::size_t compute() const { return 0; }
+  [[nodiscard]] std::size_t credit_wait() const { return 1; }
+  [[nodiscard]] std::size_t wire(LevelId level) const { return 2 + level.index(); }
+  [[nodiscard]] std::size_t sharing(LevelId level) const { return 2 + levels_ + level.index(); }
+  [[nodiscard]] std::size_t latency(LevelId level) const { return 2 + 2 * levels_ + level.index(); }
+  /// The parts that are not zero, causes in the order of Cause, then by level.
+  [[nodiscard]] std::vector<AttributedTime> parts(const std::int64_t* vector) const;
+
+ private:
+  std::size_t levels_;
+};
+
+}  // namespace collsim

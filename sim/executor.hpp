@@ -1,0 +1,79 @@
+#pragma once
+
+// Executes a workload in virtual time: lanes run steps, sends become transfers, receives wait for
+// messages. Semantics (docs/concepts.md has the whole text):
+//
+// A lane runs its steps in order, one at a time; lanes of a rank run side by side. A send starts
+// when its lane reaches it, its dependencies are complete, its messages are there and its peer has
+// credit; it holds the lane until its last byte has left. The message arrives one route latency
+// after that. Latency holds neither lane nor link. A receive is complete when its last byte has
+// arrived. Credits come back at once when the receiver's step has taken the message. Local copies
+// and reductions, and everything else, take no time. The time of a run is the last rank's end minus
+// the start.
+//
+// Ignored here: launch cost, step cost, copy rates, protocols, proxies.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/attribution.hpp"
+#include "sim/network.hpp"
+#include "sim/trace.hpp"
+#include "sim/workload.hpp"
+#include "topology/cluster.hpp"
+
+namespace collsim {
+
+struct RunOptions {
+  NetworkModel network = NetworkModel::flow;
+  TraceObserver* observer = nullptr;
+  bool critical_path = false;  ///< keep back pointers; memory grows with the length of the path
+  /// Called now and then with the transfers done so far; returning false stops the run with
+  /// SimulationError("interrupted").
+  std::function<bool(std::uint64_t transfers)> progress;
+};
+
+/// One stretch of the critical path, oldest first. They follow each other without gaps.
+struct CriticalStep {
+  Rank rank;
+  std::uint32_t lane = 0;
+  std::uint64_t index = 0;
+  Primitive primitive = Primitive::nothing;
+  Bytes bytes;
+  std::optional<Rank> from;  ///< the peer whose message it waited for
+  Time start;                ///< when what it waited for last was there
+  Time left;                 ///< when its sends had left (= start where it sends nothing)
+  Time end;                  ///< when the next stretch could start: at the receiver, after latency
+};
+
+struct OperationResult {
+  Time start;                          ///< first rank's
+  Time end;                            ///< last rank's
+  std::vector<Duration> time_of_rank;  ///< since the start of the run, by rank
+  std::vector<AttributedTime>
+      attribution;  ///< of the last rank (lowest of equals), since run start
+  std::vector<CriticalStep> critical_path;  ///< if asked for
+};
+
+struct RunResult {
+  Duration time{};                          ///< of the whole workload
+  std::vector<OperationResult> operations;  ///< as in the workload
+  std::vector<LinkUse> links;               ///< by LinkId
+  std::uint64_t transfers = 0;
+  std::uint64_t events = 0;
+  bool contention_ignored = false;
+};
+
+/// Runs a workload to its end.
+/// Throws: SimulationError on a deadlock (each blocked rank, lane and step, and what it waits for;
+/// the cycle, where there is one) and on messages that nobody received; InputError if a GPU occurs
+/// twice in a communicator, or there is no route; InternalError if an invariant breaks (bytes on a
+/// link differ from what the programs sent over it). Complexity: O(transfers · log lanes) for
+/// `ideal`; memory O(lanes + transfers under way).
+[[nodiscard]] RunResult run_workload(const Cluster& cluster, const Workload& workload,
+                                     const RunOptions& options = {});
+
+}  // namespace collsim

@@ -1,0 +1,86 @@
+#pragma once
+
+// The seam between execution and network models. A network moves transfers over routes; it knows no
+// ranks and no programs.
+//
+// The bytes of a transfer flow over all links of its route at one rate (cut-through), starting when
+// start() is called. When the last byte has left, a `departure` event comes out of the event queue;
+// the latency of the route is the caller's business. Rates are recomputed once per instant: the
+// caller handles all events of an instant, then calls settle().
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/event_queue.hpp"
+#include "topology/graph.hpp"
+#include "topology/routing.hpp"
+
+namespace collsim {
+
+enum class NetworkModel : std::uint8_t {
+  ideal,  ///< bytes at the full rate of the route, no sharing
+  flow,   ///< fluid max-min fair sharing
+};
+
+using PathId = Id<struct PathTag>;          ///< an opened route
+using TransferId = Id<struct TransferTag>;  ///< a transfer under way; reused after it has left
+
+/// What a finished transfer reports.
+struct Departure {
+  std::uint32_t tag = 0;  ///< the caller's
+  Duration wire{};        ///< the bytes at the route's full rate
+  Duration elapsed{};     ///< from start to now; elapsed - wire is what sharing cost
+  LinkId bottleneck;      ///< the link that set its last rate
+};
+
+/// Use of one link over a run.
+struct LinkUse {
+  U128 fine_bytes = 0;  ///< bytes that crossed it, in units of to_fine(), sprayed parts exact
+  Duration busy{};      ///< time with at least one transfer
+  std::uint32_t peak_flows = 0;  ///< largest number of transfers at once
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  /// Opens a route for transfers. Closed paths' ids are reused.
+  [[nodiscard]] virtual PathId open(const Route& route) = 0;
+  virtual void close(PathId path) = 0;
+
+  /// Starts moving bytes at now(). `tag` comes back with the departure. 0 bytes depart at once
+  /// (with an event at now()). `multiplicity` equal transfers count as one event (folding).
+  virtual void start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t weight = 1,
+                     std::uint32_t multiplicity = 1) = 0;
+
+  /// Handles a departure event. Absent: the event was out of date.
+  [[nodiscard]] virtual std::optional<Departure> depart(const Event& event) = 0;
+
+  /// A link's capacity from now on. Requires: positive.
+  virtual void set_capacity(LinkId link, Bandwidth bandwidth) = 0;
+
+  /// Recomputes rates after all events of an instant; pushes departure events.
+  virtual void settle() = 0;
+
+  /// One entry a link of the graph. Complete once all transfers have left.
+  [[nodiscard]] virtual std::span<const LinkUse> link_use() const = 0;
+  [[nodiscard]] virtual std::size_t transfers_under_way() const = 0;
+  /// Whether transfers overlapped on a link although the model does not share (`ideal` only).
+  [[nodiscard]] virtual bool contention_ignored() const = 0;
+
+ protected:
+  Network() = default;
+  Network(const Network&) = default;
+  Network& operator=(const Network&) = default;
+};
+
+/// Requires: graph and queue outlive the network.
+[[nodiscard]] std::unique_ptr<Network> make_network(NetworkModel model, const Graph& graph,
+                                                    EventQueue& queue);
+
+[[nodiscard]] std::string_view name_of(NetworkModel model);
+
+}  // namespace collsim

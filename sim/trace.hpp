@@ -1,0 +1,48 @@
+#pragma once
+
+// What an observer of a run can see. Observers must not change anything.
+
+#include <cstdint>
+
+#include "algorithms/program.hpp"
+#include "sim/network.hpp"
+#include "sim/workload.hpp"
+
+namespace collsim {
+
+/// A step of a lane, from when the lane reached it to when it let go of the lane.
+struct StepRecord {
+  OperationId operation;
+  Rank rank;
+  DeviceId gpu;
+  std::uint32_t lane = 0;
+  std::uint32_t channel = 0;
+  std::uint64_t index = 0;
+  Primitive primitive = Primitive::nothing;
+  Bytes bytes;
+  Time reached;  ///< the lane's previous step was complete
+  Time ready;    ///< all messages and dependencies were there: the sends started
+  Time end;
+};
+
+/// A transfer over the network.
+struct TransferRecord {
+  OperationId operation;
+  Rank from;
+  Rank to;
+  std::uint32_t channel = 0;
+  Bytes bytes;
+  const Route* route = nullptr;
+  Time start;
+  Time left;     ///< last byte
+  Time arrived;  ///< last byte
+};
+
+class TraceObserver {
+ public:
+  virtual ~TraceObserver() = default;
+  virtual void on_step(const StepRecord& record) = 0;
+  virtual void on_transfer(const TransferRecord& record) = 0;
+};
+
+}  // namespace collsim

@@ -1,0 +1,92 @@
+#include "topology/error.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace collsim {
+
+namespace {
+
+std::string headline(const std::string& path, const std::string& message) {
+  return path.empty() ? message : path + ": " + message;
+}
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+InputError::InputError(std::string message, std::string path, std::string hint,
+                       SourceLocation location)
+    : Error(headline(path, message)),
+      message_(std::move(message)),
+      path_(std::move(path)),
+      hint_(std::move(hint)),
+      location_(std::move(location)) {}
+
+InputError InputError::with_location(SourceLocation location) const {
+  return InputError(message_, path_, hint_, std::move(location));
+}
+
+std::string InputError::render() const {
+  std::string text;
+  if (!location_.file.empty()) {
+    text += location_.file + ":";
+    if (location_.line > 0) {
+      text += std::to_string(location_.line) + ":" + std::to_string(location_.column) + ":";
+    }
+    text += " ";
+  }
+  text += "error: " + headline(path_, message_);
+  if (!location_.source_line.empty() && location_.column > 0) {
+    text += "\n  " + location_.source_line + "\n  ";
+    for (std::size_t i = 0; i + 1 < location_.column; ++i) {
+      const bool tab = i < location_.source_line.size() && location_.source_line[i] == '\t';
+      text += tab ? '\t' : ' ';
+    }
+    text += '^';
+  }
+  if (!hint_.empty()) text += "\nhint: " + hint_;
+  return text;
+}
+
+InternalError::InternalError(const char* file, int line, const char* condition,
+                             const std::string& why)
+    : Error(std::string(file) + ":" + std::to_string(line) + ": " + why + " (" + condition + ")") {}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& accepted) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : accepted) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string one_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+}  // namespace collsim

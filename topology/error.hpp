@@ -1,0 +1,89 @@
+#pragma once
+
+// The one family of exceptions. The command line alone turns it into text and an exit code:
+// InputError 2, SimulationError 1, InternalError 70.
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace collsim {
+
+/// Where something stands in a file: 1-based line and column; 0 = unknown.
+struct SourceLocation {
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string source_line;  ///< the text of that line, for the caret; may be empty
+};
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The user's input is wrong. `message` says what was found and what is accepted; `path` is the
+/// place in the document ("nodes[3].links[0].bandwidth") or the option ("--bytes"); `hint` is what
+/// to do. Builders throw it with a path and no location; loaders add the location (see
+/// with_location).
+class InputError : public Error {
+ public:
+  explicit InputError(std::string message, std::string path = {}, std::string hint = {},
+                      SourceLocation location = {});
+
+  [[nodiscard]] const std::string& message() const { return message_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& hint() const { return hint_; }
+  [[nodiscard]] const SourceLocation& location() const { return location_; }
+
+  /// The same error at a place in a file.
+  [[nodiscard]] InputError with_location(SourceLocation location) const;
+
+  /// As a compiler prints it: `file:line:column: error: path: message`, then the source line with a
+  /// caret and the hint, each on a line of its own, where known. No trailing newline.
+  [[nodiscard]] std::string render() const;
+
+ private:
+  std::string message_;
+  std::string path_;
+  std::string hint_;
+  SourceLocation location_;
+};
+
+/// The simulated system cannot finish (deadlock, leftovers), or a check of a program failed.
+class SimulationError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A bug of ours, with the place in our source.
+class InternalError : public Error {
+ public:
+  InternalError(const char* file, int line, const char* condition, const std::string& why);
+};
+
+/// The accepted word nearest to `word` (edit distance at most a third of its length, at least 1),
+/// or an empty string. Complexity: O(|word| · total length of `accepted`).
+[[nodiscard]] std::string nearest(const std::string& word,
+                                  const std::vector<std::string>& accepted);
+
+/// "a, b or c".
+[[nodiscard]] std::string one_of(const std::vector<std::string>& words);
+
+}  // namespace collsim
+
+/// Always on: a broken condition is our bug and ends the run with InternalError.
+#define COLLSIM_ENSURE(condition, why)                                       \
+  do {                                                                       \
+    if (!(condition)) {                                                      \
+      throw ::collsim::InternalError(__FILE__, __LINE__, #condition, (why)); \
+    }                                                                        \
+  } while (false)
+
+/// Debug builds only: for hot loops.
+#ifdef NDEBUG
+#define COLLSIM_DCHECK(condition, why) static_cast<void>(0)
+#else
+#define COLLSIM_DCHECK(condition, why) COLLSIM_ENSURE(condition, why)
+#endif

@@ -1,0 +1,115 @@
+#pragma once
+
+// The cluster as a directed multigraph: devices (GPUs, switches, NICs, CPUs) and links, each link
+// with a bandwidth and a latency. Frozen once built; everything is addressed by dense ids.
+//
+// A link is one direction of a cable. Names are not stored per device but composed on demand
+// ("node3.gpu0"), so that a hundred thousand GPUs stay small.
+// Ignored: queues, loss, congestion control; a device has no cost of its own (a switch's forwarding
+// latency is part of the links that leave it).
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/ids.hpp"
+#include "topology/units.hpp"
+
+namespace collsim {
+
+enum class DeviceKind : std::uint8_t { gpu, nvswitch, pcie_switch, cpu, nic, network_switch };
+
+enum class LinkKind : std::uint8_t { generic, nvlink, xgmi, pcie, socket, infiniband, ethernet };
+
+[[nodiscard]] std::string_view name_of(DeviceKind kind);
+[[nodiscard]] std::string_view name_of(LinkKind kind);
+
+struct Device {
+  DeviceKind kind = DeviceKind::gpu;
+  std::optional<NodeId> node;   ///< absent for the fabric's own switches
+  std::uint32_t name_stem = 0;  ///< position in the graph's table of name stems
+  std::uint32_t number = 0;     ///< its number among those of its stem and node: "gpu3"
+};
+
+struct Link {
+  DeviceId source;
+  DeviceId target;
+  Bandwidth bandwidth;
+  Duration latency{};
+  LinkKind kind = LinkKind::generic;
+  LevelId level;
+};
+
+class Graph {
+ public:
+  [[nodiscard]] std::span<const Device> devices() const { return devices_; }
+  [[nodiscard]] std::span<const Link> links() const { return links_; }
+  [[nodiscard]] const Device& device(DeviceId id) const { return devices_[id.index()]; }
+  [[nodiscard]] const Link& link(LinkId id) const { return links_[id.index()]; }
+  /// Links that leave (enter) a device, in order of id.
+  [[nodiscard]] std::span<const LinkId> links_out(DeviceId id) const;
+  [[nodiscard]] std::span<const LinkId> links_in(DeviceId id) const;
+  /// All GPUs, by node and then by number: the default communicator.
+  [[nodiscard]] std::span<const DeviceId> gpus() const { return gpus_; }
+  [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
+  /// The NICs of a node, in order of id.
+  [[nodiscard]] std::span<const DeviceId> nics(NodeId node) const;
+  /// Names of the levels of the hierarchy that links belong to, innermost first.
+  [[nodiscard]] std::span<const std::string> levels() const { return levels_; }
+
+  /// "node3.gpu0"; "gpu0" where there is one node; "leaf2" for the fabric's switches.
+  [[nodiscard]] std::string name(DeviceId id) const;
+  /// "node3.gpu0 -> node3.nvswitch"; a parallel link has "#1", "#2", … behind it.
+  [[nodiscard]] std::string name(LinkId id) const;
+  /// The device of that name. Complexity: O(devices).
+  [[nodiscard]] std::optional<DeviceId> find_device(std::string_view name) const;
+
+ private:
+  friend class GraphBuilder;
+  struct Stem {
+    std::string text;
+    bool numbered = true;
+  };
+
+  std::vector<Device> devices_;
+  std::vector<Link> links_;
+  std::vector<DeviceId> gpus_;
+  std::vector<DeviceId> nics_;
+  std::vector<std::uint32_t> nic_begin_;  ///< by node: where its NICs begin in nics_
+  std::vector<std::uint32_t> out_begin_;
+  std::vector<LinkId> out_;
+  std::vector<std::uint32_t> in_begin_;
+  std::vector<LinkId> in_;
+  std::vector<Stem> stems_;
+  std::vector<std::string> levels_;
+  std::uint32_t nodes_ = 0;
+};
+
+/// Collects devices and links, checks them, and freezes the graph.
+class GraphBuilder {
+ public:
+  /// A stem names a family of devices; the members of a numbered one get "gpu0", "gpu1", …
+  std::uint32_t add_stem(std::string text, bool numbered);
+  LevelId add_level(std::string_view name);  ///< the same id for the same name
+  DeviceId add_device(DeviceKind kind, std::optional<NodeId> node, std::uint32_t stem,
+                      std::uint32_t number);
+  /// Throws: InputError if the bandwidth is not positive, the latency is negative, or both ends are
+  /// the same device.
+  LinkId add_link(const Link& link);
+  /// Both directions; returns the first.
+  LinkId add_cable(const Link& link);
+  void reserve(std::size_t devices, std::size_t links);
+
+  [[nodiscard]] const Device& device(DeviceId id) const { return graph_.devices_[id.index()]; }
+
+  /// Throws: InputError if there is no GPU. Complexity: O(devices + links).
+  [[nodiscard]] Graph freeze() &&;
+
+ private:
+  Graph graph_;
+};
+
+}  // namespace collsim
