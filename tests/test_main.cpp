@@ -33,7 +33,9 @@ std::filesystem::path source_path(std::string_view relative) {
 
 std::optional<std::filesystem::path> shared_path(std::string_view relative) {
   auto path = std::filesystem::path(COLLSIM_SOURCE_DIR).parent_path() / "shared" / relative;
-  if (std::filesystem::exists(path)) return path;
+  if (std::filesystem::exists(path)) {
+    return path;
+  }
   std::cout << "skipped: needs ../shared/" << relative << '\n';
   skipped = true;
   return std::nullopt;
@@ -44,6 +46,8 @@ std::optional<std::filesystem::path> shared_path(std::string_view relative) {
 int main(int argc, char* argv[]) {
   // RapidCheck seeds itself from the clock otherwise, and a test must fail twice if it fails once.
   setenv("RC_PARAMS", "seed=1", /*overwrite=*/0);
-  if (Catch::Session().run(argc, argv) != 0) return EXIT_FAILURE;
+  if (Catch::Session().run(argc, argv) != 0) {
+    return EXIT_FAILURE;
+  }
   return skipped ? skipped_code : EXIT_SUCCESS;
 }
