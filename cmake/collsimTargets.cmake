@@ -47,6 +47,7 @@ function(collsim_add_library name)
     VERIFY_INTERFACE_HEADER_SETS ON)
 
   if(NOT arg_INTERNAL)
+    set_property(GLOBAL APPEND PROPERTY COLLSIM_INSTALLED_LIBRARIES collsim::${name})
     install(TARGETS ${target} EXPORT collsimTargets
       ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
       FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/collsim")

@@ -101,7 +101,8 @@ check() {
   copy_network_setup "$root" "$suite"
   git bundle create --quiet "$root/root/collsim.bundle" HEAD
   enter "$root" update-ca-certificates >/dev/null 2>&1
-  enter "$root" git -C /root clone --quiet collsim.bundle collsim
+  enter "$root" \
+    git -C /root -c init.defaultBranch=main -c advice.detachedHead=false clone --quiet collsim.bundle collsim
   echo "=== $suite: chroot made in $((SECONDS - start)) s"
   local script pass
   for pass in first second; do
