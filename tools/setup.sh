@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages (12 and 13) that a purpose needs, if any is missing:
-#   bash tools/setup.sh build|test|lint|bare …
+#   bash tools/setup.sh build|test|lint|fuzz|bare …
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
@@ -8,19 +8,19 @@ test=(catch2 librapidcheck-dev libbenchmark-dev python3)
 
 installed() { [[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]; }
 
-# clang-tidy 14 cannot parse libstdc++ 12; any of these can, and one that is there is good enough.
-clang_tidy() {
+# The version of clang for checks: 14 cannot parse libstdc++ 12. Any of these can, so one that is there is good enough.
+clang_version() {
   local version
   for version in 19 18 17 16; do
     if installed "clang-tidy-$version"; then
-      echo "clang-tidy-$version"
+      echo "$version"
       return
     fi
   done
   if [[ "$(. /etc/os-release && echo "${VERSION_ID:-}")" == 12 ]]; then
-    echo clang-tidy-16
+    echo 16
   else
-    echo clang-tidy-19
+    echo 19
   fi
 }
 
@@ -34,10 +34,11 @@ for purpose in "$@"; do
   case "$purpose" in
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${build[@]}" "${test[@]}") ;;
-    lint) wanted+=("${build[@]}" "${test[@]}" git clang-format "$(clang_tidy)") ;;
+    lint) wanted+=("${build[@]}" "${test[@]}" git clang-format "clang-tidy-$(clang_version)") ;;
+    fuzz) wanted+=("${build[@]}" "${test[@]}" "clang-$(clang_version)" "libclang-rt-$(clang_version)-dev") ;;
     bare) wanted+=(debootstrap git) ;;
     *)
-      echo "usage: bash tools/setup.sh build|test|lint|bare …" >&2
+      echo "usage: bash tools/setup.sh build|test|lint|fuzz|bare …" >&2
       exit 2
       ;;
   esac
