@@ -8,9 +8,13 @@
 //     share of a resource = (capacity - frozen) / sum of weight·multiplicity·a over unfrozen flows,
 // two integers. Ties of bottlenecks are found by cross-multiplication and frozen in one round. Only
 // what a frozen flow takes from *other* resources is rounded: up to the next unit (2^-10 B/s) per
-// single flow, then times its multiplicity.
-// Source: Bertsekas and Gallager, Data Networks, §6.5.2 (progressive filling).
+// single flow, then times its multiplicity. So the takes never exceed a capacity.
+//
+// Where that rounding eats a resource up while flows on it are not frozen yet (capacities of a few
+// units per flow), its share stays at the level of the round that did it: rates are always
+// positive. Source: Bertsekas and Gallager, Data Networks, §6.5.2 (progressive filling).
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,19 +41,59 @@ struct FairShare {
   std::uint32_t bottleneck = 0;  ///< the resource that froze it (lowest number of those tied)
 };
 
+/// factor · other_factor / divisor in lowest terms. Requires: all positive. Throws:
+/// std::overflow_error if the numerator exceeds 64 bits.
+[[nodiscard]] Rate exact_rate(std::int64_t factor, std::int64_t other_factor, std::int64_t divisor);
+
 /// Solves many small systems without allocating each time.
 class FairShareSolver {
  public:
   /// `capacities[r]` in units of 2^-10 B/s, positive, for every resource that a flow uses. Writes
   /// one entry a flow to `shares`, in the same order. Throws: std::overflow_error where the exact
-  /// fractions exceed 64-bit numerators or denominators. Complexity: O(uses · log + rounds) by a
-  /// heap over resources; memory O(resources used).
+  /// fractions exceed 64-bit numerators or denominators. Complexity: O(uses · log uses) by a heap
+  /// over resources; memory O(uses + largest resource number).
   void solve(std::span<const std::int64_t> capacities, std::span<const FairShareFlow> flows,
              std::vector<FairShare>& shares);
 
  private:
-  struct Resource;
-  std::vector<std::uint32_t> slot_of_resource_;  ///< sparse: capacity index → dense slot
+  struct Resource {
+    std::uint32_t number = 0;      ///< in `capacities`
+    std::uint32_t first_flow = 0;  ///< its flows in flows_of_resources_
+    std::uint32_t flow_count = 0;
+    std::uint32_t version = 0;   ///< of its share; heap entries of older ones are out of date
+    std::int64_t remaining = 0;  ///< capacity - frozen
+    std::int64_t load = 0;   ///< sum of weight·multiplicity·a over unfrozen flows, times scale
+    std::int64_t scale = 1;  ///< common denominator of its flows' a
+    Rate floor{0, 1};        ///< its share where rounding ate it up
+    bool frozen = false;
+    bool touched = false;  ///< in this round
+  };
+  /// A resource's share per unit of weight, as of a version.
+  struct Entry {
+    Rate share;
+    std::uint32_t number = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t version = 0;
+  };
+
+  void collect(std::span<const std::int64_t> capacities, std::span<const FairShareFlow> flows);
+  std::uint32_t slot_of(std::uint32_t number, std::int64_t capacity);
+  void list_flows_of_resources(std::size_t flows);
+  [[nodiscard]] Entry entry_of(std::uint32_t slot) const;
+  void find_bottlenecks();
+  void drop_stale_entries();
+  void freeze(std::uint32_t flow, const FairShareFlow& definition, const FairShare& share);
+  void update_touched(Rate level);
+
+  std::vector<std::uint32_t> slot_of_resource_;  ///< sparse: resource number → slot, see slot_of()
+  std::vector<Resource> resources_;              ///< those in use
+  std::vector<std::uint32_t> first_use_;         ///< by flow, and the end
+  std::vector<std::uint32_t> slot_of_use_;       ///< by flow, then by use
+  std::vector<std::uint32_t> flows_of_resources_;
+  std::vector<Entry> heap_;         ///< least share first
+  std::vector<Entry> bottlenecks_;  ///< of this round, by resource number
+  std::vector<std::uint32_t> touched_;
+  std::vector<bool> flow_frozen_;
 };
 
 }  // namespace collsim

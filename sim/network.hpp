@@ -8,11 +8,12 @@
 // the latency of the route is the caller's business. Rates are recomputed once per instant: the
 // caller handles all events of an instant, then calls settle().
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
+#include <string_view>
 
 #include "sim/event_queue.hpp"
 #include "topology/graph.hpp"
@@ -31,35 +32,44 @@ using TransferId = Id<struct TransferTag>;  ///< a transfer under way; reused af
 /// What a finished transfer reports.
 struct Departure {
   std::uint32_t tag = 0;  ///< the caller's
-  Duration wire{};        ///< the bytes at the route's full rate
-  Duration elapsed{};     ///< from start to now; elapsed - wire is what sharing cost
-  LinkId bottleneck;      ///< the link that set its last rate
+  /// The bytes at the route's full rate; where capacities changed meanwhile, the time a transfer
+  /// alone would have taken under the same changes. At most `elapsed`.
+  Duration wire{};
+  Duration elapsed{};  ///< from start to now; elapsed - wire is what sharing cost
+  LinkId bottleneck;   ///< the link that set its last rate (lowest id of equals)
 };
 
 /// Use of one link over a run.
 struct LinkUse {
-  U128 fine_bytes = 0;  ///< bytes that crossed it, in units of to_fine(), sprayed parts exact
-  Duration busy{};      ///< time with at least one transfer
-  std::uint32_t peak_flows = 0;  ///< largest number of transfers at once
+  U128 fine_bytes = 0;           ///< bytes that crossed it: the sum of fine_bytes_on()
+  Duration busy{};               ///< time with at least one transfer
+  std::uint32_t peak_flows = 0;  ///< largest number of transfers at once, over whole instants
 };
+
+/// What `bytes` of a route put on one of its links, in units of to_fine(): bytes times the link's
+/// share. Exact where the share's denominator divides bytes · 2^22 · 5^12, so for every split into
+/// 2, 4, 5, 8, 10, … parts; else rounded down, by less than one unit (10^-15 B) a transfer.
+[[nodiscard]] U128 fine_bytes_on(Bytes bytes, const RouteHop& hop);
 
 class Network {
  public:
   virtual ~Network() = default;
 
-  /// Opens a route for transfers. Closed paths' ids are reused.
+  /// Opens a route for transfers. Closed paths' ids are reused. close() requires that no transfer
+  /// of the path is under way.
   [[nodiscard]] virtual PathId open(const Route& route) = 0;
   virtual void close(PathId path) = 0;
 
   /// Starts moving bytes at now(). `tag` comes back with the departure. 0 bytes depart at once
-  /// (with an event at now()). `multiplicity` equal transfers count as one event (folding).
+  /// (with an event at now()) and touch no link. `multiplicity` equal transfers count as one event
+  /// (folding). Requires: bytes >= 0, weight and multiplicity positive, the route has a hop.
   virtual void start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t weight = 1,
                      std::uint32_t multiplicity = 1) = 0;
 
   /// Handles a departure event. Absent: the event was out of date.
   [[nodiscard]] virtual std::optional<Departure> depart(const Event& event) = 0;
 
-  /// A link's capacity from now on. Requires: positive.
+  /// A link's capacity from now on; it takes effect at settle(). Requires: positive.
   virtual void set_capacity(LinkId link, Bandwidth bandwidth) = 0;
 
   /// Recomputes rates after all events of an instant; pushes departure events.

@@ -1,0 +1,226 @@
+#include "sim/fair_share.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+std::int64_t checked_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) {
+    throw std::overflow_error("a fair share's fraction exceeds 64 bits");
+  }
+  return product;
+}
+
+std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    throw std::overflow_error("a fair share's fraction exceeds 64 bits");
+  }
+  return sum;
+}
+
+/// weight · multiplicity · a, in units of 1 / scale.
+std::int64_t load_of(const FairShareFlow& flow, const ResourceUse& use, std::int64_t scale) {
+  return checked_product(checked_product(flow.weight, flow.multiplicity),
+                         checked_product(use.numerator, scale / use.denominator));
+}
+
+U128 divide_up(U128 numerator, U128 denominator) {
+  constexpr U128 narrow = ~std::uint64_t{0};
+  if (denominator == 1) return numerator;
+  const U128 raised = numerator + (denominator - 1);
+  if (raised <= narrow && denominator <= narrow) {
+    return static_cast<std::uint64_t>(raised) / static_cast<std::uint64_t>(denominator);
+  }
+  return raised / denominator;
+}
+
+/// What all single flows of `flow` take: a · rate, rounded up per single flow.
+std::int64_t take_of(const FairShareFlow& flow, const ResourceUse& use, Rate rate) {
+  const U128 numerator = static_cast<U128>(rate.numerator) * use.numerator;
+  const U128 denominator = static_cast<U128>(rate.denominator) * use.denominator;
+  // At most what was left of the resource, so it fits.
+  const auto single = static_cast<std::int64_t>(divide_up(numerator, denominator));
+  return checked_product(single, flow.multiplicity);
+}
+
+}  // namespace
+
+Rate exact_rate(std::int64_t factor, std::int64_t other_factor, std::int64_t divisor) {
+  const std::int64_t common = std::gcd(factor, divisor);
+  factor /= common;
+  divisor /= common;
+  const std::int64_t other_common = std::gcd(other_factor, divisor);
+  return {checked_product(factor, other_factor / other_common), divisor / other_common};
+}
+
+// A sparse set: slot_of_resource_ needs no clearing, because an entry counts only if the slot it
+// names says the same resource.
+std::uint32_t FairShareSolver::slot_of(std::uint32_t number, std::int64_t capacity) {
+  std::uint32_t& slot = slot_of_resource_[number];
+  if (slot < resources_.size() && resources_[slot].number == number) return slot;
+  slot = static_cast<std::uint32_t>(resources_.size());
+  Resource resource;
+  resource.number = number;
+  resource.remaining = capacity;
+  resources_.push_back(resource);
+  return slot;
+}
+
+void FairShareSolver::collect(std::span<const std::int64_t> capacities,
+                              std::span<const FairShareFlow> flows) {
+  if (slot_of_resource_.size() < capacities.size()) slot_of_resource_.resize(capacities.size());
+  resources_.clear();
+  slot_of_use_.clear();
+  first_use_.clear();
+  for (const FairShareFlow& flow : flows) {
+    first_use_.push_back(static_cast<std::uint32_t>(slot_of_use_.size()));
+    for (const ResourceUse& use : flow.uses) {
+      const std::uint32_t slot = slot_of(use.resource, capacities[use.resource]);
+      Resource& resource = resources_[slot];
+      if (resource.scale % use.denominator != 0) {
+        const std::int64_t factor =
+            use.denominator / std::gcd<std::int64_t>(resource.scale, use.denominator);
+        resource.scale = checked_product(resource.scale, factor);
+        resource.load = checked_product(resource.load, factor);
+      }
+      resource.load = checked_sum(resource.load, load_of(flow, use, resource.scale));
+      ++resource.flow_count;
+      slot_of_use_.push_back(slot);
+    }
+  }
+  first_use_.push_back(static_cast<std::uint32_t>(slot_of_use_.size()));
+}
+
+void FairShareSolver::list_flows_of_resources(std::size_t flows) {
+  std::uint32_t next = 0;
+  for (Resource& resource : resources_) {
+    resource.first_flow = next;
+    next += resource.flow_count;
+    resource.flow_count = 0;
+  }
+  flows_of_resources_.resize(next);
+  for (std::uint32_t flow = 0; flow < flows; ++flow) {
+    for (std::uint32_t use = first_use_[flow]; use < first_use_[flow + 1]; ++use) {
+      Resource& resource = resources_[slot_of_use_[use]];
+      flows_of_resources_[resource.first_flow + resource.flow_count++] = flow;
+    }
+  }
+}
+
+FairShareSolver::Entry FairShareSolver::entry_of(std::uint32_t slot) const {
+  const Resource& resource = resources_[slot];
+  Entry entry{resource.floor, resource.number, slot, resource.version};
+  if (resource.floor.numerator == 0) {
+    entry.share = resource.scale == 1
+                      ? Rate(resource.remaining, resource.load)
+                      : exact_rate(resource.remaining, resource.scale, resource.load);
+  }
+  return entry;
+}
+
+namespace {
+
+/// The order of a heap with the least share in front; equal ones by number.
+struct ComesAfter {
+  template <class Entry>
+  bool operator()(const Entry& a, const Entry& b) const {
+    const auto order = compare(a.share, b.share);
+    return order != 0 ? order > 0 : a.number > b.number;
+  }
+};
+
+}  // namespace
+
+void FairShareSolver::drop_stale_entries() {
+  while (!heap_.empty() && heap_.front().version != resources_[heap_.front().slot].version) {
+    std::pop_heap(heap_.begin(), heap_.end(), ComesAfter{});
+    heap_.pop_back();
+  }
+}
+
+void FairShareSolver::find_bottlenecks() {
+  bottlenecks_.clear();
+  drop_stale_entries();
+  COLLSIM_ENSURE(!heap_.empty(), "a flow that is not frozen has no resource left");
+  const Rate level = heap_.front().share;
+  while (!heap_.empty() && compare(heap_.front().share, level) == 0) {
+    bottlenecks_.push_back(heap_.front());
+    resources_[heap_.front().slot].frozen = true;
+    std::pop_heap(heap_.begin(), heap_.end(), ComesAfter{});
+    heap_.pop_back();
+    drop_stale_entries();
+  }
+}
+
+void FairShareSolver::freeze(std::uint32_t flow, const FairShareFlow& definition,
+                             const FairShare& share) {
+  flow_frozen_[flow] = true;
+  for (std::size_t i = 0; i < definition.uses.size(); ++i) {
+    const std::uint32_t slot = slot_of_use_[first_use_[flow] + i];
+    Resource& resource = resources_[slot];
+    if (resource.frozen) continue;
+    const ResourceUse& use = definition.uses[i];
+    resource.load -= load_of(definition, use, resource.scale);
+    // Nobody asks for what is left of a resource without unfrozen flows.
+    if (resource.load > 0) resource.remaining -= take_of(definition, use, share.rate);
+    if (!resource.touched) {
+      resource.touched = true;
+      touched_.push_back(slot);
+    }
+  }
+}
+
+void FairShareSolver::update_touched(Rate level) {
+  for (const std::uint32_t slot : touched_) {
+    Resource& resource = resources_[slot];
+    resource.touched = false;
+    ++resource.version;
+    if (resource.load == 0) continue;
+    if (resource.remaining <= 0 && resource.floor.numerator == 0) resource.floor = level;
+    heap_.push_back(entry_of(slot));
+    std::push_heap(heap_.begin(), heap_.end(), ComesAfter{});
+  }
+  touched_.clear();
+}
+
+void FairShareSolver::solve(std::span<const std::int64_t> capacities,
+                            std::span<const FairShareFlow> flows, std::vector<FairShare>& shares) {
+  shares.resize(flows.size());
+  collect(capacities, flows);
+  list_flows_of_resources(flows.size());
+  flow_frozen_.assign(flows.size(), false);
+  heap_.clear();
+  for (std::uint32_t slot = 0; slot < resources_.size(); ++slot) heap_.push_back(entry_of(slot));
+  std::make_heap(heap_.begin(), heap_.end(), ComesAfter{});
+
+  std::size_t unfrozen = flows.size();
+  while (unfrozen > 0) {
+    find_bottlenecks();
+    const Rate level =
+        exact_rate(bottlenecks_.front().share.numerator, 1, bottlenecks_.front().share.denominator);
+    for (const Entry& bottleneck : bottlenecks_) {
+      const Resource& resource = resources_[bottleneck.slot];
+      for (std::uint32_t i = 0; i < resource.flow_count; ++i) {
+        const std::uint32_t flow = flows_of_resources_[resource.first_flow + i];
+        if (flow_frozen_[flow]) continue;
+        shares[flow] = {flows[flow].weight == 1
+                            ? level
+                            : exact_rate(level.numerator, flows[flow].weight, level.denominator),
+                        bottleneck.number};
+        freeze(flow, flows[flow], shares[flow]);
+        --unfrozen;
+      }
+    }
+    update_touched(level);
+  }
+}
+
+}  // namespace collsim

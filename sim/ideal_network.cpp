@@ -1,0 +1,110 @@
+#include "sim/ideal_network.hpp"
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+IdealNetwork::IdealNetwork(const Graph& graph, EventQueue& queue)
+    : queue_(&queue), paths_(graph), usage_(graph.links().size()) {}
+
+TransferId IdealNetwork::new_transfer() {
+  if (free_transfers_.empty()) {
+    transfers_.emplace_back();
+    return TransferId(transfers_.size() - 1);
+  }
+  const TransferId id = free_transfers_.back();
+  free_transfers_.pop_back();
+  return id;
+}
+
+// A transfer has its full rate whatever its weight.
+void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t /*weight*/,
+                         std::uint32_t multiplicity) {
+  COLLSIM_DCHECK(bytes.count() >= 0, "a transfer of less than nothing");
+  COLLSIM_DCHECK(multiplicity > 0, "a transfer that does not count");
+  const TransferId id = new_transfer();
+  Transfer& transfer = transfers_[id.index()];
+  const Time now = queue_->now();
+  transfer.left = to_fine(bytes);
+  transfer.rate = Rate();  // none until settle()
+  transfer.bytes = bytes;
+  transfer.start = now;
+  transfer.updated = now;
+  transfer.path = path;
+  transfer.tag = tag;
+  transfer.multiplicity = multiplicity;
+  transfer.present = true;
+  ++under_way_;
+  if (bytes == Bytes(0)) {
+    queue_->push(Event{now, EventPhase::departure, id.value(), transfer.generation});
+    return;
+  }
+  for (const ResourceUse& hop : paths_.hops(path)) {
+    usage_.enter(LinkId(hop.resource), multiplicity, now);
+  }
+  started_.push_back(id);
+}
+
+std::optional<Departure> IdealNetwork::depart(const Event& event) {
+  Transfer& transfer = transfers_[event.subject];
+  if (transfer.generation != event.generation) return std::nullopt;
+  const Time now = queue_->now();
+  if (transfer.bytes != Bytes(0)) {
+    for (const ResourceUse& hop : paths_.hops(transfer.path)) {
+      usage_.leave(LinkId(hop.resource), transfer.multiplicity,
+                   fine_bytes_of(transfer.bytes, hop) * transfer.multiplicity, now);
+    }
+  }
+  transfer.present = false;
+  ++transfer.generation;
+  free_transfers_.emplace_back(event.subject);
+  --under_way_;
+  const Duration elapsed = now - transfer.start;
+  return Departure{transfer.tag, elapsed, elapsed, paths_.full_rate(transfer.path).link};
+}
+
+void IdealNetwork::set_capacity(LinkId link, Bandwidth bandwidth) {
+  changes_.push_back({link, bandwidth});
+}
+
+void IdealNetwork::schedule(TransferId id) {
+  Transfer& transfer = transfers_[id.index()];
+  const Time departure = checked_add(queue_->now(), times_.of(transfer.left, transfer.rate));
+  queue_->push(Event{departure, EventPhase::departure, id.value(), transfer.generation});
+}
+
+void IdealNetwork::apply_capacity_changes() {
+  for (const CapacityChange& change : changes_) paths_.set_capacity(change.link, change.bandwidth);
+  changes_.clear();
+  for (std::size_t index = 0; index < transfers_.size(); ++index) {
+    Transfer& transfer = transfers_[index];
+    const bool moving =
+        transfer.present && transfer.bytes != Bytes(0) && transfer.rate.numerator > 0;
+    if (!moving) continue;
+    const Rate rate = paths_.full_rate(transfer.path).rate;
+    if (compare(rate, transfer.rate) == 0) continue;
+    const Time now = queue_->now();
+    transfer.left -= progress_fine(now - transfer.updated, transfer.rate);
+    transfer.updated = now;
+    transfer.rate = rate;
+    ++transfer.generation;
+    schedule(TransferId(index));
+  }
+}
+
+void IdealNetwork::settle() {
+  if (!changes_.empty()) apply_capacity_changes();
+  for (const TransferId id : started_) {
+    Transfer& transfer = transfers_[id.index()];
+    for (const ResourceUse& hop : paths_.hops(transfer.path)) {
+      const LinkId link(hop.resource);
+      usage_.note_peak(link);
+      contention_ignored_ = contention_ignored_ || usage_.flows(link) > 1;
+    }
+    transfer.rate = paths_.full_rate(transfer.path).rate;
+    schedule(id);
+  }
+  started_.clear();
+}
+
+}  // namespace collsim

@@ -1,0 +1,70 @@
+#pragma once
+
+// The `ideal` model: every transfer moves at the full rate of its route, as if it were alone.
+// Where two transfers are under way on one link at the same time, the result is too good, and
+// contention_ignored() says so; ends that touch do not overlap.
+//
+// A transfer of `bytes` departs transfer_time(bytes, full rate) after its start. When a capacity
+// changes meanwhile, it goes on at the new full rate; what is left is kept in units of to_fine(),
+// rounded down.
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/link_usage.hpp"
+#include "sim/network.hpp"
+#include "sim/path_table.hpp"
+#include "sim/transfer_times.hpp"
+
+namespace collsim {
+
+class IdealNetwork final : public Network {
+ public:
+  IdealNetwork(const Graph& graph, EventQueue& queue);
+
+  [[nodiscard]] PathId open(const Route& route) override { return paths_.open(route); }
+  void close(PathId path) override { paths_.close(path); }
+  void start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t weight,
+             std::uint32_t multiplicity) override;
+  [[nodiscard]] std::optional<Departure> depart(const Event& event) override;
+  void set_capacity(LinkId link, Bandwidth bandwidth) override;
+  void settle() override;
+  [[nodiscard]] std::span<const LinkUse> link_use() const override { return usage_.uses(); }
+  [[nodiscard]] std::size_t transfers_under_way() const override { return under_way_; }
+  [[nodiscard]] bool contention_ignored() const override { return contention_ignored_; }
+
+ private:
+  struct Transfer {
+    U128 left = 0;  ///< at `updated`
+    Rate rate;
+    Bytes bytes;
+    Time start;
+    Time updated;
+    PathId path;
+    std::uint32_t tag = 0;
+    std::uint32_t multiplicity = 1;
+    std::uint32_t generation = 0;  ///< grows whenever its departure event is out of date
+    bool present = false;
+  };
+  struct CapacityChange {
+    LinkId link;
+    Bandwidth bandwidth;
+  };
+
+  TransferId new_transfer();
+  void apply_capacity_changes();
+  void schedule(TransferId id);
+
+  EventQueue* queue_;
+  PathTable paths_;
+  LinkUsage usage_;
+  TransferTimes times_;
+  std::vector<Transfer> transfers_;
+  std::vector<TransferId> free_transfers_;
+  std::vector<TransferId> started_;  ///< since the last settle(), not of 0 bytes
+  std::vector<CapacityChange> changes_;
+  std::size_t under_way_ = 0;
+  bool contention_ignored_ = false;
+};
+
+}  // namespace collsim

@@ -1,0 +1,38 @@
+#include "sim/network.hpp"
+
+#include "sim/flow_network.hpp"
+#include "sim/ideal_network.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+U128 fine_bytes_on(Bytes bytes, const RouteHop& hop) {
+  const U128 fine = to_fine(bytes);
+  if (hop.share_numerator == hop.share_denominator) return fine;
+  U128 scaled = 0;
+  COLLSIM_ENSURE(!__builtin_mul_overflow(fine, static_cast<U128>(hop.share_numerator), &scaled),
+                 "bytes times a share exceed 128 bits");
+  return scaled / hop.share_denominator;
+}
+
+std::unique_ptr<Network> make_network(NetworkModel model, const Graph& graph, EventQueue& queue) {
+  switch (model) {
+    case NetworkModel::ideal:
+      return std::make_unique<IdealNetwork>(graph, queue);
+    case NetworkModel::flow:
+      return std::make_unique<FlowNetwork>(graph, queue);
+  }
+  throw InternalError(__FILE__, __LINE__, "model", "unknown network model");
+}
+
+std::string_view name_of(NetworkModel model) {
+  switch (model) {
+    case NetworkModel::ideal:
+      return "ideal";
+    case NetworkModel::flow:
+      return "flow";
+  }
+  throw InternalError(__FILE__, __LINE__, "model", "unknown network model");
+}
+
+}  // namespace collsim

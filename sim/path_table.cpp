@@ -1,0 +1,83 @@
+#include "sim/path_table.hpp"
+
+#include <algorithm>
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+bool crosses_a_link_twice(const Route& route) {
+  std::vector<LinkId> links;
+  links.reserve(route.hops.size());
+  for (const RouteHop& hop : route.hops) links.push_back(hop.link);
+  std::sort(links.begin(), links.end());
+  return std::adjacent_find(links.begin(), links.end()) != links.end();
+}
+
+}  // namespace
+
+PathTable::PathTable(const Graph& graph) {
+  capacities_.reserve(graph.links().size());
+  for (const Link& link : graph.links()) capacities_.push_back(link.bandwidth.units());
+}
+
+PathId PathTable::open(const Route& route) {
+  COLLSIM_ENSURE(!route.hops.empty(), "a route without links carries no transfer");
+  COLLSIM_ENSURE(!crosses_a_link_twice(route), "a route crosses a link twice");
+  const std::size_t count = route.hops.size();
+  if (free_hops_.size() <= count) free_hops_.resize(count + 1);
+
+  Path path;
+  path.hop_count = static_cast<std::uint32_t>(count);
+  if (free_hops_[count].empty()) {
+    path.first_hop = static_cast<std::uint32_t>(hops_.size());
+    hops_.resize(hops_.size() + count);
+  } else {
+    path.first_hop = free_hops_[count].back();
+    free_hops_[count].pop_back();
+  }
+  std::transform(route.hops.begin(), route.hops.end(), hops_.begin() + path.first_hop,
+                 [](const RouteHop& hop) {
+                   return ResourceUse{hop.link.value(), hop.share_numerator, hop.share_denominator};
+                 });
+
+  if (free_paths_.empty()) {
+    paths_.push_back(path);
+    return PathId(paths_.size() - 1);
+  }
+  const PathId id = free_paths_.back();
+  free_paths_.pop_back();
+  paths_[id.index()] = path;
+  return id;
+}
+
+void PathTable::close(PathId path) {
+  const Path& entry = paths_[path.index()];
+  free_hops_[entry.hop_count].push_back(entry.first_hop);
+  free_paths_.push_back(path);
+}
+
+void PathTable::set_capacity(LinkId link, Bandwidth bandwidth) {
+  COLLSIM_ENSURE(bandwidth.units() > 0, "a link's capacity must be positive");
+  capacities_[link.index()] = bandwidth.units();
+  ++version_;
+}
+
+void PathTable::compute_full_rate(Path& path) const {
+  path.computed_at = version_;
+  const std::span<const ResourceUse> hops(hops_.data() + path.first_hop, path.hop_count);
+  bool first = true;
+  for (const ResourceUse& hop : hops) {
+    const FullRate candidate{exact_rate(capacities_[hop.resource], hop.denominator, hop.numerator),
+                             LinkId(hop.resource)};
+    const auto order = compare(candidate.rate, path.full_rate.rate);
+    if (first || order < 0 || (order == 0 && candidate.link < path.full_rate.link)) {
+      path.full_rate = candidate;
+    }
+    first = false;
+  }
+}
+
+}  // namespace collsim

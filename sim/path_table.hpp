@@ -1,0 +1,68 @@
+#pragma once
+
+// Opened routes, flat in one array, and the capacity that every link has now. What the network
+// models have in common about where bytes go.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/fair_share.hpp"
+#include "sim/network.hpp"
+
+namespace collsim {
+
+/// fine_bytes_on() for a hop of a PathTable.
+[[nodiscard]] inline U128 fine_bytes_of(Bytes bytes, const ResourceUse& hop) {
+  if (hop.numerator == hop.denominator) return to_fine(bytes);  // nearly always
+  return fine_bytes_on(bytes, RouteHop{LinkId(hop.resource), hop.numerator, hop.denominator});
+}
+
+class PathTable {
+ public:
+  explicit PathTable(const Graph& graph);
+
+  /// Throws: InternalError if the route has no hop or crosses a link twice.
+  PathId open(const Route& route);
+  void close(PathId path);
+
+  /// The path's links with what a transfer takes of each: `resource` is the position of the link.
+  [[nodiscard]] std::span<const ResourceUse> hops(PathId path) const {
+    const Path& entry = paths_[path.index()];
+    return {hops_.data() + entry.first_hop, entry.hop_count};
+  }
+
+  /// The largest rate with nothing else about, and the link that sets it (lowest id of equals).
+  struct FullRate {
+    Rate rate;
+    LinkId link;
+  };
+  /// Complexity: O(1); O(hops) the first time after a capacity changed.
+  [[nodiscard]] FullRate full_rate(PathId path) {
+    Path& entry = paths_[path.index()];
+    if (entry.computed_at != version_) compute_full_rate(entry);
+    return entry.full_rate;
+  }
+
+  [[nodiscard]] std::span<const std::int64_t> capacities() const { return capacities_; }
+  void set_capacity(LinkId link, Bandwidth bandwidth);
+
+ private:
+  struct Path {
+    std::uint32_t first_hop = 0;
+    std::uint32_t hop_count = 0;
+    std::uint64_t computed_at = 0;  ///< version_ that full_rate belongs to
+    FullRate full_rate;
+  };
+  void compute_full_rate(Path& path) const;
+
+  std::vector<std::int64_t> capacities_;  ///< by link, in 2^-10 B/s
+  std::uint64_t version_ = 1;             ///< grows with each change of a capacity
+  std::vector<Path> paths_;
+  std::vector<PathId> free_paths_;
+  std::vector<ResourceUse> hops_;
+  std::vector<std::vector<std::uint32_t>> free_hops_;  ///< by hop count: first hops of closed paths
+};
+
+}  // namespace collsim
