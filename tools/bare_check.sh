@@ -73,34 +73,32 @@ enter() {
     exec chroot "$root" "$@"' enter "$root" "${clean_environment[@]}" "$@" </dev/null
 }
 
-root=
+work=
 clean_up() {
-  if [[ -n $root && $keep == yes ]]; then
-    echo "kept: chroot $root"
-  elif [[ -n $root ]]; then
-    rm -rf --one-file-system "$root"
+  if [[ -n $work && $keep == yes ]]; then
+    echo "kept: chroot $work/root"
+  elif [[ -n $work ]]; then
+    rm -rf --one-file-system "$work"
   fi
-  root=
+  work=
 }
 trap clean_up EXIT
 
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$PWD"
 
 check() {
-  local suite="$1" start
-  root="$(mktemp -d "${TMPDIR:-/tmp}/collsim-bare-$suite.XXXXXX")"
-  chmod 755 "$root"
-  start=$SECONDS
+  local suite="$1" start=$SECONDS
+  work="$(mktemp -d "${TMPDIR:-/tmp}/collsim-bare-$suite.XXXXXX")"
+  local root="$work/root"
   echo "=== $suite: making the chroot"
-  if ! debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$root" "$mirror" >"$root.log" 2>&1; then
-    cat "$root.log" >&2
-    rm -f "$root.log"
+  if ! unshare --mount debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$root" "$mirror" \
+    >"$work/log" 2>&1; then
+    cat "$work/log" >&2
     return 1
   fi
-  rm -f "$root.log"
   copy_network_setup "$root" "$suite"
   git bundle create --quiet "$root/root/collsim.bundle" HEAD
-  enter "$root" update-ca-certificates >/dev/null 2>&1
+  enter "$root" update-ca-certificates >/dev/null
   enter "$root" \
     git -C /root -c init.defaultBranch=main -c advice.detachedHead=false clone --quiet collsim.bundle collsim
   echo "=== $suite: chroot made in $((SECONDS - start)) s"
