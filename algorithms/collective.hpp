@@ -95,8 +95,9 @@ struct CollectiveCall {
 };
 
 /// The call nccl-tests would make for a requested size: rounded down to whole elements, and for the
-/// blocked collectives to equal blocks of whole 16-byte units (gather and scatter: whole elements).
-/// Throws: InputError if `ranks` is 0 or a size is negative.
+/// blocked collectives to equal blocks of whole 16-byte units. In place where the collective allows
+/// it. Throws: InputError if `ranks` is 0 or the size is negative.
+/// Source: nccl-tests v2.19.6, …GetCollByteCount in src/{all_gather,alltoall,gather,…}.cu.
 [[nodiscard]] CollectiveCall call_for_size(CollectiveKind kind, std::uint32_t ranks,
                                            Bytes requested, DataType type);
 

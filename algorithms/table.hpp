@@ -32,8 +32,12 @@ struct Algorithm {
   std::vector<CollectiveKind> collectives;
   /// Why the algorithm cannot run this request; absent: it can. (Collective already checked.)
   std::optional<std::string> (*obstacle)(const ProgramRequest& request);
+  /// Requires: one of `collectives`, no obstacle, at least 2 ranks and 1 element.
   std::unique_ptr<Program> (*build)(const ProgramRequest& request);
 };
+
+/// For algorithms that can run any request for their collectives.
+[[nodiscard]] std::optional<std::string> no_obstacle(const ProgramRequest& request);
 
 /// All algorithms, in the order in which tables show them.
 [[nodiscard]] std::span<const Algorithm> algorithms();
@@ -44,8 +48,9 @@ struct Algorithm {
 /// Those that implement the collective and have no obstacle.
 [[nodiscard]] std::vector<const Algorithm*> applicable_algorithms(const ProgramRequest& request);
 
+/// The program for a request; a copy at most for 1 rank or 0 bytes.
 /// Throws: InputError if the algorithm does not implement the collective (those that do are named),
-/// or its obstacle.
+/// its obstacle, a root that is no rank, or a collective in place that cannot be.
 [[nodiscard]] std::unique_ptr<Program> build_program(const Algorithm& algorithm,
                                                      const ProgramRequest& request);
 

@@ -1,0 +1,244 @@
+#include "algorithms/collective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+template <class Value>
+using Names = std::pair<Value, std::string_view>;
+
+constexpr std::array<Names<CollectiveKind>, 9> kinds{{
+    {CollectiveKind::broadcast, "broadcast"},
+    {CollectiveKind::scatter, "scatter"},
+    {CollectiveKind::gather, "gather"},
+    {CollectiveKind::reduce, "reduce"},
+    {CollectiveKind::all_gather, "all_gather"},
+    {CollectiveKind::reduce_scatter, "reduce_scatter"},
+    {CollectiveKind::all_reduce, "all_reduce"},
+    {CollectiveKind::all_to_all, "all_to_all"},
+    {CollectiveKind::send_recv, "send_recv"},
+}};
+
+constexpr std::array<Names<ReductionOp>, 5> reductions{{
+    {ReductionOp::sum, "sum"},
+    {ReductionOp::prod, "prod"},
+    {ReductionOp::min, "min"},
+    {ReductionOp::max, "max"},
+    {ReductionOp::avg, "avg"},
+}};
+
+// The first name of a type is the one nccl-tests prints.
+constexpr std::array<Names<DataType>, 21> data_types{{
+    {DataType::int8, "int8"},           {DataType::uint8, "uint8"},
+    {DataType::int32, "int32"},         {DataType::uint32, "uint32"},
+    {DataType::int64, "int64"},         {DataType::uint64, "uint64"},
+    {DataType::half, "half"},           {DataType::float32, "float"},
+    {DataType::float64, "double"},      {DataType::bfloat16, "bfloat16"},
+    {DataType::fp8_e4m3, "f8e4m3"},     {DataType::fp8_e5m2, "f8e5m2"},
+    {DataType::int8, "char"},           {DataType::int32, "int"},
+    {DataType::half, "float16"},        {DataType::half, "fp16"},
+    {DataType::float32, "float32"},     {DataType::float64, "float64"},
+    {DataType::bfloat16, "bf16"},       {DataType::fp8_e4m3, "float8e4m3"},
+    {DataType::fp8_e5m2, "float8e5m2"},
+}};
+constexpr std::size_t data_type_count = 12;
+
+/// Lower case, without '-' and '_'.
+std::string squeezed(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '-' || c == '_') continue;
+    result += (c >= 'A' && c <= 'Z') ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return result;
+}
+
+template <class Value, std::size_t count>
+std::string_view find_name(const std::array<Names<Value>, count>& table, Value value) {
+  for (const auto& [known, name] : table) {
+    if (known == value) return name;
+  }
+  COLLSIM_ENSURE(false, "a value outside its enumeration");
+}
+
+template <class Value, std::size_t count>
+std::optional<Value> find_value(const std::array<Names<Value>, count>& table,
+                                std::string_view text) {
+  const std::string wanted = squeezed(text);
+  for (const auto& [value, name] : table) {
+    if (squeezed(name) == wanted) return value;
+  }
+  return std::nullopt;
+}
+
+template <class Value, std::size_t count>
+std::vector<std::string> first_names(const std::array<Names<Value>, count>& table,
+                                     std::size_t wanted) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < wanted; ++i) names.emplace_back(table[i].second);
+  return names;
+}
+
+double gigabytes_per_second(Bytes size, Duration time) {
+  if (time <= Duration::zero()) return 0;
+  // bytes / ps = TB/s
+  return static_cast<double>(size.count()) / static_cast<double>(time.count()) * 1e3;
+}
+
+}  // namespace
+
+std::string_view name_of(CollectiveKind kind) { return find_name(kinds, kind); }
+std::string_view name_of(ReductionOp op) { return find_name(reductions, op); }
+std::string_view name_of(DataType type) { return find_name(data_types, type); }
+
+std::optional<CollectiveKind> parse_collective(std::string_view text) {
+  return find_value(kinds, text);
+}
+std::optional<ReductionOp> parse_reduction(std::string_view text) {
+  return find_value(reductions, text);
+}
+std::optional<DataType> parse_data_type(std::string_view text) {
+  return find_value(data_types, text);
+}
+
+std::vector<std::string> collective_names() { return first_names(kinds, kinds.size()); }
+std::vector<std::string> reduction_names() { return first_names(reductions, reductions.size()); }
+std::vector<std::string> data_type_names() { return first_names(data_types, data_type_count); }
+
+Bytes size_of(DataType type) {
+  switch (type) {
+    case DataType::int8:
+    case DataType::uint8:
+    case DataType::fp8_e4m3:
+    case DataType::fp8_e5m2:
+      return Bytes(1);
+    case DataType::half:
+    case DataType::bfloat16:
+      return Bytes(2);
+    case DataType::int32:
+    case DataType::uint32:
+    case DataType::float32:
+      return Bytes(4);
+    case DataType::int64:
+    case DataType::uint64:
+    case DataType::float64:
+      return Bytes(8);
+  }
+  COLLSIM_ENSURE(false, "a value outside its enumeration");
+}
+
+bool has_root(CollectiveKind kind) {
+  return kind == CollectiveKind::broadcast || kind == CollectiveKind::scatter ||
+         kind == CollectiveKind::gather || kind == CollectiveKind::reduce;
+}
+
+bool reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::reduce || kind == CollectiveKind::reduce_scatter ||
+         kind == CollectiveKind::all_reduce;
+}
+
+bool allows_in_place(CollectiveKind kind) {
+  return kind != CollectiveKind::all_to_all && kind != CollectiveKind::send_recv;
+}
+
+Bytes CollectiveCall::block() const { return size_of(type) * count; }
+
+bool CollectiveCall::blocked() const {
+  return kind != CollectiveKind::all_reduce && kind != CollectiveKind::broadcast &&
+         kind != CollectiveKind::reduce && kind != CollectiveKind::send_recv;
+}
+
+Bytes CollectiveCall::size() const { return blocked() ? block() * ranks : block(); }
+
+Bytes CollectiveCall::input_bytes(Rank rank) const {
+  switch (kind) {
+    case CollectiveKind::broadcast:
+    case CollectiveKind::scatter:
+      return rank == root ? size() : Bytes(0);
+    case CollectiveKind::gather:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::send_recv:
+      return block();
+    case CollectiveKind::reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::all_to_all:
+      return size();
+  }
+  COLLSIM_ENSURE(false, "a value outside its enumeration");
+}
+
+Bytes CollectiveCall::output_bytes(Rank rank) const {
+  switch (kind) {
+    case CollectiveKind::gather:
+    case CollectiveKind::reduce:
+      return rank == root ? size() : Bytes(0);
+    case CollectiveKind::scatter:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::send_recv:
+      return block();
+    case CollectiveKind::broadcast:
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::all_to_all:
+      return size();
+  }
+  COLLSIM_ENSURE(false, "a value outside its enumeration");
+}
+
+CollectiveCall call_for_size(CollectiveKind kind, std::uint32_t ranks, Bytes requested,
+                             DataType type) {
+  if (ranks == 0) throw InputError("a collective needs at least 1 rank, got 0");
+  if (requested < Bytes(0)) {
+    throw InputError("expected a size of 0 bytes or more, got " +
+                     std::to_string(requested.count()));
+  }
+  CollectiveCall call;
+  call.kind = kind;
+  call.ranks = ranks;
+  call.type = type;
+  call.in_place = allows_in_place(kind) ? InPlace::yes : InPlace::no;
+  const std::int64_t elements = requested / size_of(type);
+  if (call.blocked()) {
+    const std::int64_t unit = Bytes(16) / size_of(type);
+    call.count = elements / ranks / unit * unit;
+  } else {
+    call.count = elements;
+  }
+  return call;
+}
+
+double algorithm_bandwidth_GBps(Bytes size, Duration time) {
+  return gigabytes_per_second(size, time);
+}
+
+double bus_bandwidth_GBps(CollectiveKind kind, std::uint32_t ranks, Bytes size, Duration time) {
+  const double n = ranks;
+  double factor = 1;
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      factor = 2 * (n - 1) / n;
+      break;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+      factor = (n - 1) / n;
+      break;
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::send_recv:
+      break;
+  }
+  return gigabytes_per_second(size, time) * factor;
+}
+
+}  // namespace collsim

@@ -1,0 +1,89 @@
+#include "algorithms/table.hpp"
+
+#include <algorithm>
+
+#include "algorithms/pattern.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+// Each in a file of its own.
+Algorithm ring();
+
+std::span<const Algorithm> algorithms() {
+  static const std::vector<Algorithm> table{
+      ring(),
+  };
+  return table;
+}
+
+std::optional<std::string> no_obstacle(const ProgramRequest&) { return std::nullopt; }
+
+namespace {
+
+bool implements(const Algorithm& algorithm, CollectiveKind kind) {
+  return std::find(algorithm.collectives.begin(), algorithm.collectives.end(), kind) !=
+         algorithm.collectives.end();
+}
+
+std::vector<std::string> names_for(CollectiveKind kind) {
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (implements(algorithm, kind)) names.emplace_back(algorithm.name);
+  }
+  return names;
+}
+
+void check(const ProgramRequest& request) {
+  const CollectiveCall& call = request.call;
+  COLLSIM_ENSURE(call.ranks >= 1 && call.count >= 0, "a call without ranks or of negative size");
+  if (has_root(call.kind) && call.root.value() >= call.ranks) {
+    throw InputError("there is no rank " + std::to_string(call.root.value()) + " among " +
+                         std::to_string(call.ranks) + " ranks",
+                     "root");
+  }
+  if (call.in_place == InPlace::yes && !allows_in_place(call.kind)) {
+    throw InputError(std::string(name_of(call.kind)) +
+                     " cannot run in place: its blocks would be overwritten before they are sent");
+  }
+}
+
+}  // namespace
+
+const Algorithm& find_algorithm(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.name == name) return algorithm;
+    names.emplace_back(algorithm.name);
+  }
+  const std::string near = nearest(std::string(name), names);
+  throw InputError("unknown algorithm '" + std::string(name) + "'; expected " + one_of(names), {},
+                   near.empty() ? std::string() : "did you mean " + near + "?");
+}
+
+std::vector<const Algorithm*> applicable_algorithms(const ProgramRequest& request) {
+  std::vector<const Algorithm*> applicable;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (implements(algorithm, request.call.kind) && !algorithm.obstacle(request)) {
+      applicable.push_back(&algorithm);
+    }
+  }
+  return applicable;
+}
+
+std::unique_ptr<Program> build_program(const Algorithm& algorithm, const ProgramRequest& request) {
+  const CollectiveCall& call = request.call;
+  check(request);
+  if (!implements(algorithm, call.kind)) {
+    throw InputError(std::string(algorithm.name) + " does not implement " +
+                     std::string(name_of(call.kind)) + "; expected " +
+                     one_of(names_for(call.kind)));
+  }
+  if (const auto obstacle = algorithm.obstacle(request)) throw InputError(*obstacle);
+  if (call.ranks == 1 || call.count == 0) {
+    return partition(std::string(algorithm.name), call, nullptr, 1, 1);
+  }
+  return algorithm.build(request);
+}
+
+}  // namespace collsim

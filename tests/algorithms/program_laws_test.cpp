@@ -1,0 +1,54 @@
+#include "tests/algorithms/program_laws.hpp"
+
+#include "algorithms/table.hpp"
+#include "tests/catch.hpp"
+
+namespace collsim {
+namespace {
+
+/// Some roots: all of them for few ranks.
+std::vector<Rank> roots_to_try(const CollectiveCall& call) {
+  if (!has_root(call.kind)) return {Rank(0)};
+  if (call.ranks > 17) return {Rank(0), Rank(call.ranks / 3), Rank(call.ranks - 1)};
+  std::vector<Rank> roots;
+  for (std::uint32_t r = 0; r < call.ranks; ++r) roots.emplace_back(r);
+  return roots;
+}
+
+void check_laws(const Algorithm& algorithm, CollectiveCall call, std::uint32_t channels,
+                std::uint32_t chunks) {
+  for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
+    if (in_place == InPlace::yes && !allows_in_place(call.kind)) continue;
+    for (const Rank root : roots_to_try(call)) {
+      call.in_place = in_place;
+      call.root = root;
+      ProgramRequest request;
+      request.call = call;
+      request.channels = channels;
+      request.chunks = chunks;
+      const auto program = build_program(algorithm, request);
+      INFO(test::describe(*program));
+      REQUIRE(test::first_breach(*program) == "");
+    }
+  }
+}
+
+TEST_CASE("every program's messages match, its spans fit, and it leaves inputs alone") {
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const CollectiveKind kind : algorithm.collectives) {
+      for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) {
+        CollectiveCall call;
+        call.kind = kind;
+        call.ranks = ranks;
+        for (const std::int64_t count : {0, 1, 3, 41}) {
+          call.count = count;
+          check_laws(algorithm, call, 1, 1);
+          check_laws(algorithm, call, 2, 3);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace collsim
