@@ -8,6 +8,7 @@
 // Ignored: queues, loss, congestion control; a device has no cost of its own (a switch's forwarding
 // latency is part of the links that leave it).
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -52,6 +53,9 @@ class Graph {
   /// Links that leave (enter) a device, in order of id.
   [[nodiscard]] std::span<const LinkId> links_out(DeviceId id) const;
   [[nodiscard]] std::span<const LinkId> links_in(DeviceId id) const;
+  /// The parallel links from one device to another, in order of id; empty where there is none.
+  /// Complexity: O(log links of `from`).
+  [[nodiscard]] std::span<const LinkId> links_between(DeviceId from, DeviceId to) const;
   /// All GPUs, by node and then by number: the default communicator.
   [[nodiscard]] std::span<const DeviceId> gpus() const { return gpus_; }
   [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
@@ -60,9 +64,10 @@ class Graph {
   /// Names of the levels of the hierarchy that links belong to, innermost first.
   [[nodiscard]] std::span<const std::string> levels() const { return levels_; }
 
-  /// "node3.gpu0"; "gpu0" where there is one node; "leaf2" for the fabric's switches.
+  /// "node3.gpu0"; "gpu0" where there is one node; "leaf2" for the fabric's switches; the given
+  /// name where the device has one of its own.
   [[nodiscard]] std::string name(DeviceId id) const;
-  /// "node3.gpu0 -> node3.nvswitch"; a parallel link has "#1", "#2", … behind it.
+  /// "node3.gpu0 -> node3.nvswitch"; further parallel links have "#1", "#2", … behind it.
   [[nodiscard]] std::string name(LinkId id) const;
   /// The device of that name. Complexity: O(devices).
   [[nodiscard]] std::optional<DeviceId> find_device(std::string_view name) const;
@@ -70,9 +75,17 @@ class Graph {
  private:
   friend class GraphBuilder;
   struct Stem {
+    enum class Naming : std::uint8_t {
+      numbered,  ///< "gpu3", behind its node
+      single,    ///< "nvswitch", behind its node
+      own,       ///< the name as given, whatever the node
+    };
     std::string text;
-    bool numbered = true;
+    Naming naming = Naming::numbered;
   };
+
+  [[nodiscard]] bool shows_node(const Device& device) const;
+  [[nodiscard]] bool has_name(const Device& device, std::string_view name) const;
 
   std::vector<Device> devices_;
   std::vector<Link> links_;
@@ -81,6 +94,7 @@ class Graph {
   std::vector<std::uint32_t> nic_begin_;  ///< by node: where its NICs begin in nics_
   std::vector<std::uint32_t> out_begin_;
   std::vector<LinkId> out_;
+  std::vector<LinkId> out_by_target_;  ///< as out_, but each device's links by target, then by id
   std::vector<std::uint32_t> in_begin_;
   std::vector<LinkId> in_;
   std::vector<Stem> stems_;
@@ -96,10 +110,12 @@ class GraphBuilder {
   LevelId add_level(std::string_view name);  ///< the same id for the same name
   DeviceId add_device(DeviceKind kind, std::optional<NodeId> node, std::uint32_t stem,
                       std::uint32_t number);
+  /// A device with a name of its own (explicit graphs), shown without its node.
+  DeviceId add_named_device(DeviceKind kind, std::optional<NodeId> node, std::string name);
   /// Throws: InputError if the bandwidth is not positive, the latency is negative, or both ends are
   /// the same device.
   LinkId add_link(const Link& link);
-  /// Both directions; returns the first.
+  /// Both directions, one after the other; returns the first.
   LinkId add_cable(const Link& link);
   void reserve(std::size_t devices, std::size_t links);
 
@@ -109,6 +125,9 @@ class GraphBuilder {
   [[nodiscard]] Graph freeze() &&;
 
  private:
+  void index_devices();
+  void index_links();
+
   Graph graph_;
 };
 

@@ -1,0 +1,107 @@
+#pragma once
+
+// Descriptions that several tests build clusters from.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "topology/cluster.hpp"
+#include "topology/error.hpp"
+#include "topology/units.hpp"
+
+namespace collsim::test {
+
+inline LinkSpec link(std::string from, std::string to, Bandwidth bandwidth, Duration latency,
+                     LinkKind kind = LinkKind::generic) {
+  LinkSpec spec;
+  spec.from = std::move(from);
+  spec.to = std::move(to);
+  spec.kind = kind;
+  spec.bandwidth = bandwidth;
+  spec.latency = latency;
+  return spec;
+}
+
+inline constexpr Bandwidth textbook_bandwidth = Bandwidth::bytes_per_second(50'000'000'000);
+
+/// GPUs on one switch: 50 GB/s and 500 ns each way.
+inline ClusterSpec star(std::uint32_t gpus) {
+  ClusterSpec spec;
+  spec.name = "textbook-star";
+  spec.node.gpus = gpus;
+  spec.node.devices = {{"switch", DeviceKind::nvswitch, std::nullopt}};
+  spec.node.links = {link("gpu", "switch", textbook_bandwidth, std::chrono::nanoseconds(500))};
+  return spec;
+}
+
+/// A direct link of 50 GB/s and 1 us between every ordered pair of GPUs.
+inline ClusterSpec mesh(std::uint32_t gpus) {
+  ClusterSpec spec;
+  spec.name = "textbook-mesh";
+  spec.node.gpus = gpus;
+  spec.node.links = {link("gpu", "gpu", textbook_bandwidth, std::chrono::microseconds(1))};
+  spec.node.links[0].connect = Connect::mesh;
+  return spec;
+}
+
+/// Nodes of 4 GPUs and a NIC on one switch, joined by one network switch.
+inline ClusterSpec textbook_nodes(std::uint32_t nodes) {
+  ClusterSpec spec = star(4);
+  spec.name = "textbook-2x4";
+  spec.nodes = nodes;
+  spec.node.devices.push_back({"nic", DeviceKind::nic, std::nullopt});
+  const Bandwidth network = Bandwidth::bytes_per_second(12'500'000'000);
+  spec.node.links.push_back(link("nic", "switch", network, std::chrono::microseconds(1)));
+  spec.fabric.kind = FabricKind::single_switch;
+  spec.fabric.link = {LinkKind::generic, network, std::chrono::microseconds(1)};
+  return spec;
+}
+
+/// Eight GPUs on an NVSwitch; a PCIe switch for two GPUs and two NICs each; two sockets.
+inline ClusterSpec dgx(std::uint32_t nodes) {
+  ClusterSpec spec;
+  spec.name = "dgx";
+  spec.nodes = nodes;
+  spec.node.gpus = 8;
+  spec.node.devices = {{"nvswitch", DeviceKind::nvswitch, std::nullopt},
+                       {"pcie", DeviceKind::pcie_switch, 4},
+                       {"cpu", DeviceKind::cpu, 2},
+                       {"nic", DeviceKind::nic, 8}};
+  const auto gbps = [](std::int64_t value) {
+    return Bandwidth::bytes_per_second(value * 1'000'000'000);
+  };
+  const auto ns = [](std::int64_t value) { return std::chrono::nanoseconds(value); };
+  spec.node.links = {link("gpu", "nvswitch", gbps(450), ns(250), LinkKind::nvlink),
+                     link("gpu", "pcie", gbps(64), ns(150), LinkKind::pcie),
+                     link("nic", "pcie", gbps(64), ns(150), LinkKind::pcie),
+                     link("pcie", "cpu", gbps(64), ns(150), LinkKind::pcie),
+                     link("cpu0", "cpu1", gbps(96), ns(200), LinkKind::socket)};
+  for (const std::size_t grouped : {1U, 2U, 3U}) {
+    spec.node.links[grouped].connect = Connect::grouped;
+  }
+  spec.fabric.link = {LinkKind::infiniband, gbps(50), ns(30)};
+  spec.fabric.kind = nodes > 1 ? FabricKind::single_switch : FabricKind::none;
+  spec.fabric.leaf.latency = ns(230);
+  return spec;
+}
+
+/// As dgx, but on leaves of `ports` ports.
+inline ClusterSpec dgx_leaf_spine(std::uint32_t nodes, std::uint32_t ports,
+                                  std::uint32_t oversubscription, RoutingKind routing) {
+  ClusterSpec spec = dgx(nodes);
+  spec.fabric.kind = FabricKind::leaf_spine;
+  spec.fabric.routing = routing;
+  spec.fabric.leaf.ports = ports;
+  spec.fabric.oversubscription = oversubscription;
+  spec.fabric.spine.latency = std::chrono::nanoseconds(240);
+  return spec;
+}
+
+inline DeviceId device(const Graph& graph, const std::string& name) {
+  const auto found = graph.find_device(name);
+  COLLSIM_ENSURE(found.has_value(), "no device " + name);
+  return *found;
+}
+
+}  // namespace collsim::test

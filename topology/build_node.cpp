@@ -1,0 +1,249 @@
+// The node template: families of devices, and links between families.
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "topology/build.hpp"
+#include "topology/error.hpp"
+
+namespace collsim::detail {
+
+namespace {
+
+using Family = NodeTemplate::Family;
+
+/// Devices that an end of a link entry names: a family, or one member.
+struct Members {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+void require_family_name(const DeviceGroupSpec& group, const std::string& path) {
+  const auto accepted = [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+  };
+  const std::string& name = group.name;
+  if (name.empty() || is_digit(name.front()) || !std::ranges::all_of(name, accepted)) {
+    throw InputError(
+        "expected a name of letters, digits, '_' and '-' that starts with a letter, got " +
+            quoted(name),
+        path);
+  }
+  if (group.count && is_digit(name.back())) {
+    throw InputError(
+        "expected a name without digits at its end, as the members are numbered, got " +
+            quoted(name),
+        path);
+  }
+}
+
+std::vector<std::string> family_names(const std::vector<Family>& families) {
+  std::vector<std::string> names;
+  for (const Family& family : families) names.push_back(family.name);
+  return names;
+}
+
+/// The member of a numbered family that a name like "gpu3" means. The number may be out of range.
+struct MemberName {
+  const Family* family = nullptr;
+  std::uint64_t number = 0;
+};
+
+std::optional<MemberName> member_named(const std::vector<Family>& families,
+                                       const std::string& name) {
+  std::size_t digits = 0;
+  while (digits < name.size() && is_digit(name[name.size() - 1 - digits])) ++digits;
+  // Ten digits hold every 32-bit number; a leading zero would give one device two names.
+  const std::string number = name.substr(name.size() - digits);
+  if (digits == 0 || digits > 10 || (digits > 1 && number.front() == '0')) return std::nullopt;
+  const std::string_view stem(name.data(), name.size() - digits);
+  for (const Family& family : families) {
+    if (family.numbered && family.name == stem) return MemberName{&family, std::stoull(number)};
+  }
+  return std::nullopt;
+}
+
+std::vector<Family> resolve_families(const NodeSpec& spec) {
+  std::vector<Family> families{{"gpu", DeviceKind::gpu, true, 0, spec.gpus}};
+  std::uint64_t position = spec.gpus;
+  for (std::size_t i = 0; i < spec.devices.size(); ++i) {
+    const DeviceGroupSpec& group = spec.devices[i];
+    const std::string path = at("node.devices", i);
+    require_family_name(group, path + ".name");
+    if (std::ranges::find(families, group.name, &Family::name) != families.end() ||
+        member_named(families, group.name)) {
+      throw InputError("expected a name of its own, got " + quoted(group.name) + " again",
+                       path + ".name");
+    }
+    if (group.kind == DeviceKind::gpu) {
+      throw InputError("expected another kind than gpu: node.gpus says how many GPUs there are",
+                       path + ".kind");
+    }
+    const std::uint32_t count = group.count.value_or(1);
+    require_count(count, path + ".count");
+    require_sizes(position + count, 0, path + ".count");
+    families.push_back({group.name, group.kind, group.count.has_value(),
+                        static_cast<std::uint32_t>(position), count});
+    position += count;
+  }
+  return families;
+}
+
+Members resolve_end(const std::vector<Family>& families, const std::string& name,
+                    const std::string& path) {
+  for (const Family& family : families) {
+    if (family.name == name) return {family.first, family.count};
+  }
+  std::vector<std::string> accepted = family_names(families);
+  const auto member = member_named(families, name);
+  if (!member) {
+    throw InputError(
+        "expected a device of the node (" + one_of(accepted) + "), got " + quoted(name), path,
+        did_you_mean(name, accepted));
+  }
+  const Family& family = *member->family;
+  if (member->number >= family.count) {
+    const std::string last = family.name + std::to_string(family.count - 1);
+    throw InputError(
+        "expected a device of the node, " + family.name + "0 to " + last + ", got " + quoted(name),
+        path, "did you mean " + quoted(last) + "?");
+  }
+  return {family.first + static_cast<std::uint32_t>(member->number), 1};
+}
+
+/// What the ends of an entry say, with the place of the entry for messages.
+struct Ends {
+  Members from;
+  Members to;
+  const LinkSpec& spec;
+  const std::string& path;
+};
+
+[[noreturn]] void refuse_pairing(const Ends& ends, const std::string& accepted) {
+  throw InputError("expected " + accepted + ", got " + std::to_string(ends.from.count) + " of " +
+                       quoted(ends.spec.from) + " and " + std::to_string(ends.to.count) + " of " +
+                       quoted(ends.spec.to),
+                   ends.path + ".to");
+}
+
+/// Checks that the ends fit `connect`; gives the number of pairs.
+std::uint64_t require_pairing(const Ends& ends) {
+  const std::uint64_t from = ends.from.count;
+  const std::uint64_t to = ends.to.count;
+  if (ends.spec.connect == Connect::mesh) {
+    if (ends.spec.from != ends.spec.to) {
+      throw InputError("expected the family of `from`, " + quoted(ends.spec.from) +
+                           ", for a mesh, got " + quoted(ends.spec.to),
+                       ends.path + ".to");
+    }
+    return ends.spec.duplex == Duplex::both_ways ? from * (from - 1) / 2 : from * (from - 1);
+  }
+  const bool apart = ends.from.first + ends.from.count <= ends.to.first ||
+                     ends.to.first + ends.to.count <= ends.from.first;
+  if (!apart) {
+    throw InputError("expected other devices than those of `from`, " + quoted(ends.spec.from) +
+                         ", got " + quoted(ends.spec.to),
+                     ends.path + ".to", "`connect: mesh` joins every pair of one family");
+  }
+  if (ends.spec.connect == Connect::all) return from * to;
+  if (ends.spec.connect == Connect::one_to_one && from != to) {
+    refuse_pairing(ends, "as many devices in `to` as in `from`");
+  }
+  if (ends.spec.connect == Connect::grouped && from % to != 0) {
+    refuse_pairing(ends, "a whole number of `from` devices for each in `to`");
+  }
+  return from;
+}
+
+/// Calls pair(source, target) for each pair of devices that an entry joins, by position.
+template <class PairFunction>
+void for_each_pair(const Ends& ends, PairFunction pair) {
+  const auto [from, to] = std::pair(ends.from, ends.to);
+  switch (ends.spec.connect) {
+    case Connect::all:
+      for (std::uint32_t i = 0; i < from.count; ++i) {
+        for (std::uint32_t j = 0; j < to.count; ++j) pair(from.first + i, to.first + j);
+      }
+      break;
+    case Connect::one_to_one:
+      for (std::uint32_t i = 0; i < from.count; ++i) pair(from.first + i, to.first + i);
+      break;
+    case Connect::grouped:
+      for (std::uint32_t i = 0; i < from.count; ++i) {
+        pair(from.first + i, to.first + i / (from.count / to.count));
+      }
+      break;
+    case Connect::mesh: {
+      const bool cables = ends.spec.duplex == Duplex::both_ways;
+      for (std::uint32_t i = 0; i < from.count; ++i) {
+        for (std::uint32_t j = cables ? i + 1 : 0; j < from.count; ++j) {
+          if (i != j) pair(from.first + i, from.first + j);
+        }
+      }
+      break;
+    }
+  }
+}
+
+void resolve_links(const NodeSpec& spec, NodeTemplate& node) {
+  for (std::size_t i = 0; i < spec.links.size(); ++i) {
+    const LinkSpec& link = spec.links[i];
+    const std::string path = at("node.links", i);
+    const Ends ends{resolve_end(node.families, link.from, path + ".from"),
+                    resolve_end(node.families, link.to, path + ".to"), link, path};
+    require_link(link.bandwidth, link.latency, path);
+    require_count(link.count, path + ".count");
+    const std::uint64_t pairs = require_pairing(ends);
+    require_sizes(0, pairs, path);
+    node.links += pairs * link.count * (link.duplex == Duplex::both_ways ? 2U : 1U);
+    require_sizes(0, node.links, path);
+    for_each_pair(ends, [&](std::uint32_t source, std::uint32_t target) {
+      node.pairs.push_back({source, target, static_cast<std::uint32_t>(i)});
+    });
+  }
+}
+
+}  // namespace
+
+NodeTemplate resolve_node(const NodeSpec& spec) {
+  if (spec.gpus == 0) throw InputError("expected at least 1 GPU in a node, got 0", "node.gpus");
+  require_sizes(spec.gpus, 0, "node.gpus");
+  NodeTemplate node;
+  node.families = resolve_families(spec);
+  for (const Family& family : node.families) {
+    node.devices = family.first + family.count;
+    if (family.kind != DeviceKind::nic) continue;
+    for (std::uint32_t i = 0; i < family.count; ++i) node.nics.push_back(family.first + i);
+  }
+  resolve_links(spec, node);
+  return node;
+}
+
+void add_nodes(GraphBuilder& builder, const NodeSpec& spec, const NodeTemplate& node,
+               std::uint32_t nodes) {
+  std::vector<std::uint32_t> stems;
+  for (const Family& family : node.families) {
+    stems.push_back(builder.add_stem(family.name, family.numbered));
+  }
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    for (std::size_t f = 0; f < node.families.size(); ++f) {
+      const Family& family = node.families[f];
+      for (std::uint32_t i = 0; i < family.count; ++i) {
+        builder.add_device(family.kind, NodeId(n), stems[f], i);
+      }
+    }
+  }
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    const std::uint32_t base = n * node.devices;
+    for (const NodeTemplate::Pair& pair : node.pairs) {
+      add_links(builder, spec.links[pair.entry], DeviceId(base + pair.source),
+                DeviceId(base + pair.target));
+    }
+  }
+}
+
+}  // namespace collsim::detail

@@ -1,0 +1,91 @@
+#include "topology/check.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace collsim {
+
+namespace {
+
+enum class Direction : std::uint8_t { along, against };
+
+/// What one device reaches (along links), or what reaches it (against them). GPUs are reached but
+/// not passed.
+class Reach {
+ public:
+  explicit Reach(const Graph& graph) : graph_(&graph), seen_in_(graph.devices().size(), 0) {}
+
+  void search(DeviceId start, Direction direction) {
+    ++search_;
+    queue_.assign(1, start);
+    seen_in_[start.index()] = search_;
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+      const DeviceId device = queue_[i];
+      if (device != start && graph_->device(device).kind == DeviceKind::gpu) continue;
+      const bool along = direction == Direction::along;
+      for (const LinkId id : along ? graph_->links_out(device) : graph_->links_in(device)) {
+        const DeviceId other = along ? graph_->link(id).target : graph_->link(id).source;
+        if (seen_in_[other.index()] == search_) continue;
+        seen_in_[other.index()] = search_;
+        queue_.push_back(other);
+      }
+    }
+  }
+
+  [[nodiscard]] bool contains(DeviceId device) const { return seen_in_[device.index()] == search_; }
+  /// What the last search found, in the order found.
+  [[nodiscard]] const std::vector<DeviceId>& found() const { return queue_; }
+
+ private:
+  const Graph* graph_;
+  std::vector<std::uint32_t> seen_in_;  ///< by device: the last search that found it
+  std::uint32_t search_ = 0;
+  std::vector<DeviceId> queue_;
+};
+
+bool holds_all_gpus(const Graph& graph, const Reach& reach) {
+  return std::ranges::all_of(graph.gpus(), [&](DeviceId gpu) { return reach.contains(gpu); });
+}
+
+/// Looks for a hub: a device that all GPUs reach and that reaches all. It lies on a path from the
+/// first GPU to the last; the candidates are tried in order, skipping those that an earlier one has
+/// decided (both reach each other, so they reach the same).
+bool has_hub(const Graph& graph, Reach& forward, Reach& backward) {
+  constexpr int most_tries = 8;
+  forward.search(graph.gpus().front(), Direction::along);
+  backward.search(graph.gpus().back(), Direction::against);
+  std::vector<DeviceId> candidates;
+  for (const DeviceId device : forward.found()) {
+    if (graph.device(device).kind != DeviceKind::gpu && backward.contains(device)) {
+      candidates.push_back(device);
+    }
+  }
+  for (int i = 0; i < most_tries && !candidates.empty(); ++i) {
+    forward.search(candidates.front(), Direction::along);
+    backward.search(candidates.front(), Direction::against);
+    if (holds_all_gpus(graph, forward) && holds_all_gpus(graph, backward)) return true;
+    std::erase_if(candidates, [&](DeviceId device) {
+      return forward.contains(device) && backward.contains(device);
+    });
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::pair<DeviceId, DeviceId>> unreachable_pair(const Graph& graph) {
+  Reach forward(graph);
+  Reach backward(graph);
+  if (has_hub(graph, forward, backward)) return std::nullopt;
+  for (const DeviceId from : graph.gpus()) {
+    forward.search(from, Direction::along);
+    for (const DeviceId to : graph.gpus()) {
+      if (!forward.contains(to)) return std::pair(from, to);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace collsim

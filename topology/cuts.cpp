@@ -1,0 +1,78 @@
+// Cuts and latencies of a cluster's graph: what the lower bounds are made of.
+
+#include <functional>
+#include <optional>
+#include <queue>
+#include <utility>
+
+#include "topology/cluster.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+void add(Bandwidth& sum, Bandwidth part, const std::string& what) {
+  std::int64_t units = 0;
+  if (__builtin_add_overflow(sum.units(), part.units(), &units)) {
+    throw InputError("the links of " + what + " together exceed 9 PB/s");
+  }
+  sum = Bandwidth::from_units(units);
+}
+
+}  // namespace
+
+std::vector<Cut> gpu_cuts(const Graph& graph, std::span<const DeviceId> gpus) {
+  std::vector<Cut> cuts;
+  cuts.reserve(gpus.size());
+  for (const DeviceId gpu : gpus) {
+    Cut cut;
+    for (const LinkId id : graph.links_out(gpu)) {
+      add(cut.out, graph.link(id).bandwidth, graph.name(gpu));
+    }
+    for (const LinkId id : graph.links_in(gpu)) {
+      add(cut.in, graph.link(id).bandwidth, graph.name(gpu));
+    }
+    cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+std::vector<Cut> node_cuts(const Graph& graph) {
+  std::vector<Cut> cuts(graph.nodes());
+  for (const Link& link : graph.links()) {
+    const auto source = graph.device(link.source).node;
+    const auto target = graph.device(link.target).node;
+    if (source == target) continue;
+    const auto node_name = [](NodeId node) { return "node" + std::to_string(node.value()); };
+    if (source) add(cuts[source->index()].out, link.bandwidth, node_name(*source));
+    if (target) add(cuts[target->index()].in, link.bandwidth, node_name(*target));
+  }
+  return cuts;
+}
+
+// Dijkstra's algorithm.
+std::vector<std::optional<Duration>> shortest_latencies(const Graph& graph, DeviceId from) {
+  using Arrival = std::pair<Duration, DeviceId>;
+  std::vector<std::optional<Duration>> latency(graph.devices().size());
+  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> queue;
+  latency[from.index()] = Duration::zero();
+  queue.emplace(Duration::zero(), from);
+  while (!queue.empty()) {
+    const auto [reached, device] = queue.top();
+    queue.pop();
+    if (latency[device.index()] < reached) continue;
+    if (device != from && graph.device(device).kind == DeviceKind::gpu) continue;
+    for (const LinkId id : graph.links_out(device)) {
+      const Link& link = graph.link(id);
+      const Duration through = checked_add(reached, link.latency);
+      auto& known = latency[link.target.index()];
+      if (known && *known <= through) continue;
+      known = through;
+      queue.emplace(through, link.target);
+    }
+  }
+  return latency;
+}
+
+}  // namespace collsim
