@@ -80,6 +80,16 @@ std::string nearest(const std::string& word, const std::vector<std::string>& acc
   return best;
 }
 
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t most = 60;
+  std::string result = "\"";
+  for (const char c : text.substr(0, most)) {
+    const auto code = static_cast<unsigned char>(c);
+    result += code < 0x20 || code == 0x7F ? '?' : c;
+  }
+  return result + (text.size() > most ? "...\"" : "\"");
+}
+
 std::string one_of(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {

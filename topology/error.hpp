@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace collsim {
@@ -67,6 +68,9 @@ class InternalError : public Error {
 /// or an empty string. Complexity: O(|word| · total length of `accepted`).
 [[nodiscard]] std::string nearest(const std::string& word,
                                   const std::vector<std::string>& accepted);
+
+/// What the user wrote, fit for a message: in quotes, control characters as '?', cut if long.
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// "a, b or c".
 [[nodiscard]] std::string one_of(const std::vector<std::string>& words);

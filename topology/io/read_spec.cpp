@@ -1,0 +1,275 @@
+#include "topology/io/read_spec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/error.hpp"
+#include "topology/io/yaml_reader.hpp"
+
+namespace collsim {
+
+namespace {
+
+constexpr IntegerRange device_counts{1, 1U << 20};
+constexpr IntegerRange parallel_links{1, 4096};
+constexpr IntegerRange switch_ports{2, 1U << 16};
+constexpr IntegerRange oversubscriptions{1, 1U << 16};
+constexpr IntegerRange node_numbers{0, (1U << 20) - 1};
+
+constexpr std::array<Choice<DeviceKind>, 6> device_kinds{{{"gpu", DeviceKind::gpu},
+                                                          {"nvswitch", DeviceKind::nvswitch},
+                                                          {"pcie-switch", DeviceKind::pcie_switch},
+                                                          {"cpu", DeviceKind::cpu},
+                                                          {"nic", DeviceKind::nic},
+                                                          {"switch", DeviceKind::network_switch}}};
+constexpr std::array<Choice<LinkKind>, 7> link_kinds{{{"generic", LinkKind::generic},
+                                                      {"nvlink", LinkKind::nvlink},
+                                                      {"xgmi", LinkKind::xgmi},
+                                                      {"pcie", LinkKind::pcie},
+                                                      {"socket", LinkKind::socket},
+                                                      {"infiniband", LinkKind::infiniband},
+                                                      {"ethernet", LinkKind::ethernet}}};
+constexpr std::array<Choice<Connect>, 4> connects{{{"all", Connect::all},
+                                                   {"one-to-one", Connect::one_to_one},
+                                                   {"grouped", Connect::grouped},
+                                                   {"mesh", Connect::mesh}}};
+constexpr std::array<Choice<Duplex>, 2> duplexes{
+    {{"both", Duplex::both_ways}, {"one-way", Duplex::one_way}}};
+constexpr std::array<Choice<FabricKind>, 3> fabric_kinds{
+    {{"none", FabricKind::none},
+     {"single-switch", FabricKind::single_switch},
+     {"leaf-spine", FabricKind::leaf_spine}}};
+constexpr std::array<Choice<RoutingKind>, 2> routings{
+    {{"static", RoutingKind::fixed}, {"spray", RoutingKind::spray}}};
+
+template <class Value, std::size_t Count>
+std::span<const Choice<Value>> all(const std::array<Choice<Value>, Count>& choices) {
+  return choices;
+}
+
+LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_families) {
+  std::vector<std::string> accepted{"from", "to",        "duplex", "count",
+                                    "kind", "bandwidth", "latency"};
+  if (joins_families) accepted.insert(accepted.begin() + 2, "connect");
+  const MappingReader reader(context, item, std::move(accepted));
+  LinkSpec link;
+  link.from = reader.name("from");
+  link.to = reader.name("to");
+  if (joins_families) {
+    link.connect = reader.choice("connect", all(connects), Default<Connect>{Connect::all});
+  }
+  link.duplex = reader.choice("duplex", all(duplexes), Default<Duplex>{Duplex::both_ways});
+  link.count = reader.integer("count", parallel_links, Default<std::uint32_t>{1});
+  link.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{LinkKind::generic});
+  link.bandwidth = reader.bandwidth("bandwidth");
+  link.latency = reader.duration("latency");
+  return link;
+}
+
+/// Names of devices: those of one node template, or of an explicit graph.
+class DeviceNames {
+ public:
+  /// Refuses a name that a device has already: "gpu1" beside a family "gpu" of two.
+  void add(const MappingReader& reader, const std::string& name,
+           std::optional<std::uint32_t> count) {
+    if (count) {
+      // The members of "a1" would be "a10", "a11", …, which a family "a" may have as well.
+      if (name.find_last_of("0123456789") == name.size() - 1) {
+        reader.refuse("name", "the name of a family cannot end in a digit, got " + in_quotes(name));
+      }
+      if (families_.contains(name) || first_single_of(name, *count)) refuse(reader, name);
+      families_.emplace(name, *count);
+      return;
+    }
+    const auto [stem, number] = split(name);
+    const auto family = families_.find(stem);
+    const bool member = number && family != families_.end() && *number < family->second;
+    if (member || families_.contains(name) || !singles_.insert(name).second) refuse(reader, name);
+    if (number) numbers_[stem].insert(*number);
+  }
+
+ private:
+  [[noreturn]] static void refuse(const MappingReader& reader, const std::string& name) {
+    reader.refuse("name", "the name \"" + name + "\" is taken by another device");
+  }
+  [[nodiscard]] bool first_single_of(const std::string& stem, std::uint32_t count) const {
+    if (singles_.contains(stem)) return true;
+    const auto numbers = numbers_.find(stem);
+    return numbers != numbers_.end() && *numbers->second.begin() < count;
+  }
+  /// "gpu12" → "gpu", 12. A number with a leading zero is part of the stem.
+  static std::pair<std::string, std::optional<std::uint32_t>> split(const std::string& name) {
+    constexpr std::size_t most_digits = 9;
+    const std::size_t begin = name.find_last_not_of("0123456789") + 1;
+    const std::size_t digits = name.size() - begin;
+    if (digits == 0 || digits > most_digits || (digits > 1 && name[begin] == '0')) {
+      return {name, std::nullopt};
+    }
+    return {name.substr(0, begin), static_cast<std::uint32_t>(std::stoul(name.substr(begin)))};
+  }
+
+  std::map<std::string, std::uint32_t> families_;
+  std::set<std::string> singles_;
+  std::map<std::string, std::set<std::uint32_t>> numbers_;  ///< of singles, by stem
+};
+
+NodeSpec read_node(ReadContext context, const MappingReader& cluster) {
+  const std::optional<LocatedNode> located = cluster.find("node");
+  if (!located) {
+    cluster.refuse_missing("node", "or give an explicit \"graph\"");
+  }
+  const MappingReader reader(context, *located,
+                             {"name", "description", "gpus", "devices", "links"});
+  NodeSpec node;
+  node.name = reader.text("name", Default<std::string>{"node"});
+  if (reader.has("description")) static_cast<void>(reader.text("description"));
+  node.gpus = reader.integer("gpus", device_counts);
+  DeviceNames names;
+  names.add(reader, "gpu", node.gpus);
+  for (const LocatedNode& item : reader.items("devices")) {
+    const MappingReader device(context, item, {"name", "kind", "count"});
+    DeviceGroupSpec group;
+    group.name = device.name("name");
+    group.kind = device.choice("kind", all(device_kinds));
+    if (group.kind == DeviceKind::gpu) {
+      device.refuse("kind", "a node's GPUs are the family \"gpu\"", "give their number as gpus");
+    }
+    if (device.has("count")) group.count = device.integer("count", device_counts);
+    names.add(device, group.name, group.count);
+    node.devices.push_back(std::move(group));
+  }
+  for (const LocatedNode& item : reader.items("links")) {
+    node.links.push_back(read_link(context, item, true));
+  }
+  return node;
+}
+
+FabricLinkSpec read_fabric_link(const MappingReader& reader) {
+  FabricLinkSpec link;
+  link.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{LinkKind::generic});
+  link.bandwidth = reader.bandwidth("bandwidth");
+  link.latency = reader.duration("latency");
+  return link;
+}
+
+/// Every key that is not there is as in `link`.
+FabricLinkSpec read_uplink(const MappingReader& reader, const FabricLinkSpec& link) {
+  const std::string origin = "default (as fabric.link)";
+  FabricLinkSpec uplink;
+  uplink.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{link.kind, origin});
+  uplink.bandwidth = reader.bandwidth("bandwidth", Default<Bandwidth>{link.bandwidth, origin});
+  uplink.latency = reader.duration("latency", Default<Duration>{link.latency, origin});
+  return uplink;
+}
+
+void refuse_other_keys(const MappingReader& fabric, const std::string& kind,
+                       const std::vector<std::string>& taken) {
+  for (const std::string key : {"routing", "switch", "leaf", "spine", "link", "uplink"}) {
+    if (!fabric.has(key) || std::find(taken.begin(), taken.end(), key) != taken.end()) continue;
+    fabric.refuse_key(key, "does not apply to a fabric of kind \"" + kind + "\"",
+                      taken.empty() ? "" : "it takes " + one_of(taken));
+  }
+}
+
+FabricLinkSpec read_required_link(const MappingReader& fabric) {
+  if (!fabric.has("link")) fabric.refuse_missing("link");
+  return read_fabric_link(fabric.mapping("link", {"kind", "bandwidth", "latency"}));
+}
+
+FabricSpec read_fabric(const MappingReader& cluster) {
+  const MappingReader reader =
+      cluster.mapping("fabric", {"kind", "routing", "switch", "leaf", "spine", "link", "uplink"});
+  FabricSpec fabric;
+  const Duration no_time{};
+  if (cluster.has("fabric")) {
+    fabric.kind = reader.choice("kind", all(fabric_kinds));
+  } else {
+    fabric.kind = reader.choice("kind", all(fabric_kinds), Default<FabricKind>{FabricKind::none});
+  }
+  if (fabric.kind == FabricKind::none) {
+    refuse_other_keys(reader, "none", {});
+    return fabric;
+  }
+  fabric.routing =
+      reader.choice("routing", all(routings), Default<RoutingKind>{RoutingKind::fixed});
+  if (fabric.kind == FabricKind::single_switch) {
+    refuse_other_keys(reader, "single-switch", {"routing", "switch", "link"});
+    fabric.leaf.latency =
+        reader.mapping("switch", {"latency"}).duration("latency", Default<Duration>{no_time});
+    fabric.link = read_required_link(reader);
+    return fabric;
+  }
+  refuse_other_keys(reader, "leaf-spine", {"routing", "leaf", "spine", "link", "uplink"});
+  const MappingReader leaf = reader.mapping("leaf", {"ports", "latency"});
+  fabric.leaf.ports = leaf.integer("ports", switch_ports);
+  fabric.leaf.latency = leaf.duration("latency", Default<Duration>{no_time});
+  const MappingReader spine = reader.mapping("spine", {"oversubscription", "latency"});
+  fabric.oversubscription =
+      spine.integer("oversubscription", oversubscriptions, Default<std::uint32_t>{1});
+  fabric.spine.latency = spine.duration(
+      "latency", Default<Duration>{fabric.leaf.latency, "default (as fabric.leaf.latency)"});
+  fabric.link = read_required_link(reader);
+  fabric.uplink =
+      read_uplink(reader.mapping("uplink", {"kind", "bandwidth", "latency"}), fabric.link);
+  return fabric;
+}
+
+ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) {
+  for (const std::string key : {"node", "nodes", "gpus", "fabric"}) {
+    if (!cluster.has(key)) continue;
+    cluster.refuse_key(key, "does not apply beside an explicit \"graph\"",
+                       "a graph lists its devices and links one by one");
+  }
+  const MappingReader reader = cluster.mapping("graph", {"devices", "links"});
+  ExplicitGraphSpec graph;
+  DeviceNames names;
+  for (const LocatedNode& item : reader.items("devices")) {
+    const MappingReader entry(context, item, {"name", "kind", "node"});
+    ExplicitDeviceSpec device;
+    device.name = entry.name("name");
+    names.add(entry, device.name, std::nullopt);
+    device.kind = entry.choice("kind", all(device_kinds));
+    if (entry.has("node")) device.node = entry.integer("node", node_numbers);
+    graph.devices.push_back(std::move(device));
+  }
+  for (const LocatedNode& item : reader.items("links")) {
+    graph.links.push_back(read_link(context, item, false));
+  }
+  return graph;
+}
+
+std::uint32_t node_count(const ExplicitGraphSpec& graph) {
+  std::uint32_t nodes = 1;
+  for (const ExplicitDeviceSpec& device : graph.devices) {
+    if (device.node) nodes = std::max(nodes, *device.node + 1);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+ClusterSpec read_cluster_spec(const YamlTree& tree, YamlId root) {
+  ClusterSpec spec;
+  const ReadContext context{tree, spec.values};
+  const MappingReader reader(context, LocatedNode{root, {}},
+                             {"name", "description", "gpus", "nodes", "node", "fabric", "graph"});
+  spec.name = reader.text("name");
+  spec.description = reader.text("description", Default<std::string>{});
+  if (reader.has("graph")) {
+    spec.graph = read_graph(context, reader);
+    spec.nodes = node_count(*spec.graph);
+    return spec;
+  }
+  spec.nodes = reader.integer("nodes", device_counts, Default<std::uint32_t>{1});
+  spec.node = read_node(context, reader);
+  spec.fabric = read_fabric(reader);
+  return spec;
+}
+
+}  // namespace collsim

@@ -1,0 +1,169 @@
+#include "topology/io/source.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+namespace collsim {
+
+namespace {
+
+// A description of ten thousand links one by one is about 1 MB.
+constexpr std::size_t largest_text = std::size_t{4} << 20;
+// Longer lines are not repeated in messages.
+constexpr std::size_t longest_shown_line = 200;
+// The YAML scanner reads ahead as far as a line goes before it reports the brackets on it, at some
+// hundred bytes each. No description needs that many open ones.
+constexpr int most_open_brackets = 1'000;
+
+/// The length of the UTF-8 sequence that begins at `at`; 0 if it is none. Overlong forms,
+/// surrogates and what lies beyond U+10FFFF are none.
+std::size_t sequence_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t offset) -> unsigned {
+    return at + offset < text.size() ? static_cast<unsigned char>(text[at + offset]) : 0U;
+  };
+  const unsigned first = byte(0);
+  const auto continued = [&](std::size_t offset, unsigned low = 0x80, unsigned high = 0xBF) {
+    return byte(offset) >= low && byte(offset) <= high;
+  };
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continued(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const unsigned low = first == 0xE0 ? 0xA0 : 0x80;
+    const unsigned high = first == 0xED ? 0x9F : 0xBF;
+    return continued(1, low, high) && continued(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const unsigned low = first == 0xF0 ? 0x90 : 0x80;
+    const unsigned high = first == 0xF4 ? 0x8F : 0xBF;
+    return continued(1, low, high) && continued(2) && continued(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+[[noreturn]] void refuse_text(const std::string& name, const std::string& text,
+                              const std::string& message) {
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+  for (const char c : text) {
+    if (c == '\n') {
+      ++line;
+      column = 0;
+    }
+    // A continuation byte belongs to the character before it.
+    if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) ++column;
+  }
+  throw InputError(message, {}, {}, SourceLocation{name, line, column, {}});
+}
+
+/// The text with its lines ended by '\n' and without a byte order mark.
+std::string checked_text(const std::string& name, std::string_view text) {
+  if (text.size() > largest_text) {
+    throw InputError("larger than " + std::to_string(largest_text >> 20) + " MiB", {}, {},
+                     SourceLocation{name, 0, 0, {}});
+  }
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  std::string result;
+  result.reserve(text.size());
+  int open_brackets = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    const auto code = static_cast<unsigned char>(c);
+    const std::size_t length = sequence_length(text, at);
+    if (length == 0) refuse_text(name, result, "not a text file: not UTF-8");
+    if ((code < 0x20 && c != '\t' && c != '\n' && c != '\r') || code == 0x7F) {
+      refuse_text(name, result, "not a text file: control character " + std::to_string(code));
+    }
+    if (c == '\n' || c == '\r') open_brackets = 0;
+    if (c == '[' || c == '{') ++open_brackets;
+    if ((c == ']' || c == '}') && open_brackets > 0) --open_brackets;
+    if (open_brackets > most_open_brackets) refuse_text(name, result, "nested too deeply");
+    if (c == '\r') {
+      result += '\n';
+      at += text.substr(at).starts_with("\r\n") ? std::size_t{2} : std::size_t{1};
+    } else {
+      result += text.substr(at, length);
+      at += length;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+SourceText::SourceText(std::string name, Origin origin, std::string text)
+    : name_(std::move(name)), origin_(origin), text_(std::move(text)), line_begin_{0} {
+  for (std::size_t at = 0; at < text_.size(); ++at) {
+    if (text_[at] == '\n') line_begin_.push_back(at + 1);
+  }
+}
+
+std::string_view SourceText::line(std::uint32_t number) const {
+  if (number == 0 || number > line_begin_.size()) return {};
+  const std::size_t begin = line_begin_[number - 1];
+  const std::size_t end = number < line_begin_.size() ? line_begin_[number] - 1 : text_.size();
+  return std::string_view(text_).substr(begin, end - begin);
+}
+
+std::uint32_t Sources::add_file(std::string name, std::string_view text) {
+  std::string checked = checked_text(name, text);
+  texts_.emplace_back(std::move(name), SourceText::Origin::file, std::move(checked));
+  return static_cast<std::uint32_t>(texts_.size() - 1);
+}
+
+std::uint32_t Sources::add_setting(std::string name, std::string_view text) {
+  std::string checked = checked_text(name, text);
+  texts_.emplace_back(std::move(name), SourceText::Origin::setting, std::move(checked));
+  return static_cast<std::uint32_t>(texts_.size() - 1);
+}
+
+SourceLocation Sources::location(Position position) const {
+  const SourceText& text = texts_[position.source];
+  if (text.origin() == SourceText::Origin::setting) return SourceLocation{text.name(), 0, 0, {}};
+  const std::string_view line = text.line(position.line);
+  return SourceLocation{text.name(), position.line, position.column,
+                        line.size() > longest_shown_line ? std::string() : std::string(line)};
+}
+
+std::string Sources::origin(Position position) const {
+  const SourceText& text = texts_[position.source];
+  if (text.origin() == SourceText::Origin::setting) return "--set";
+  return text.name() + ":" + std::to_string(position.line);
+}
+
+InputError SourceMap::locate(const InputError& error) const {
+  if (!error.location().file.empty()) return error;
+  std::string path = error.path();
+  while (true) {
+    const auto found = positions_.find(path);
+    if (found != positions_.end()) return error.with_location(sources_.location(found->second));
+    if (path.empty()) return error;
+    const std::size_t cut = path.find_last_of(".[");
+    path.resize(cut == std::string::npos ? 0 : cut);
+  }
+}
+
+std::string read_file(const std::string& path) {
+  const auto refuse = [&](const std::string& why) -> InputError {
+    return InputError("cannot read " + in_quotes(path) + ": " + why);
+  };
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) throw refuse("no such file");
+  if (error) throw refuse(error.message());
+  if (std::filesystem::is_directory(status)) throw refuse("it is a directory");
+  // A device or a pipe could give data without end.
+  if (!std::filesystem::is_regular_file(status)) throw refuse("it is not a regular file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw refuse(std::generic_category().message(errno));
+  std::string text(largest_text + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) throw refuse("read error");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+}  // namespace collsim

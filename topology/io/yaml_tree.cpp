@@ -1,0 +1,240 @@
+#include "topology/io/yaml_tree.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <sstream>
+#include <utility>
+
+namespace collsim {
+
+namespace {
+
+constexpr std::size_t most_nodes = std::size_t{1} << 19;
+constexpr std::size_t deepest = 64;
+// Duplicates are looked for one by one.
+constexpr std::size_t most_keys = 256;
+
+/// Builds the tree from the parser's events.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(YamlTree& tree, std::uint32_t source) : tree_(tree), source_(source) {}
+
+  [[nodiscard]] std::optional<YamlId> root() const { return root_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (root_) refuse(mark, "more than one YAML document in a file");
+  }
+  void OnDocumentEnd() override {}
+  void OnAnchor(const YAML::Mark& /*mark*/, const std::string& /*name*/) override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (expects_key()) refuse(mark, "a key must be text");
+    // The mark of a value that is not there lies behind it, perhaps lines later.
+    const Position position = frames_.empty()      ? at(mark)
+                              : frames_.back().key ? frames_.back().key->position
+                                                   : tree_.node(frames_.back().node).position;
+    attach(add(YamlNode{YamlNode::Kind::null, position, {}, {}, {}}, anchor));
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    refuse_tag(mark, tag);
+    if (expects_key()) {
+      begin_entry(mark, value);
+      return;
+    }
+    // yaml-cpp tells plain text from quoted by the tag that it supplies.
+    const auto kind = tag == "!" ? YamlNode::Kind::quoted : YamlNode::Kind::plain;
+    attach(add(YamlNode{kind, at(mark), value, {}, {}}, anchor));
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (expects_key()) refuse(mark, "a key must be text, not an alias");
+    const std::optional<YamlId> target =
+        anchor < anchors_.size() ? anchors_[anchor] : std::optional<YamlId>();
+    if (!target) refuse(mark, "an alias of something that is not a value");
+    for (const Frame& frame : frames_) {
+      if (frame.node == *target) refuse(mark, "an alias inside of what it stands for");
+    }
+    const YamlId copied = copy(*target, frames_.size(), mark);
+    tree_.node(copied).position = at(mark);
+    attach(copied);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    begin_collection(mark, tag, anchor, YamlNode::Kind::sequence);
+  }
+  void OnSequenceEnd() override { frames_.pop_back(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    begin_collection(mark, tag, anchor, YamlNode::Kind::mapping);
+  }
+  void OnMapEnd() override { frames_.pop_back(); }
+
+  /// yaml-cpp counts from 0, and bytes.
+  [[nodiscard]] Position at(const YAML::Mark& mark) const {
+    if (mark.is_null()) return Position{source_, 0, 0};
+    const auto line = static_cast<std::uint32_t>(mark.line) + 1;
+    const std::string_view before =
+        tree_.sources.at(source_).line(line).substr(0, static_cast<std::size_t>(mark.column));
+    const auto characters = std::count_if(before.begin(), before.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    });
+    return Position{source_, line, static_cast<std::uint32_t>(characters) + 1};
+  }
+
+  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& message) const {
+    throw InputError(message, {}, {}, tree_.sources.location(at(mark)));
+  }
+
+ private:
+  /// A collection that is open, and of a mapping the key whose value comes next.
+  struct Frame {
+    YamlId node;
+    bool is_mapping = false;
+    std::optional<YamlEntry> key;
+  };
+
+  [[nodiscard]] bool expects_key() const {
+    return !frames_.empty() && frames_.back().is_mapping && !frames_.back().key;
+  }
+
+  void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      refuse(mark, "tags such as !!str are not supported");
+    }
+  }
+
+  void begin_entry(const YAML::Mark& mark, const std::string& key) {
+    if (key == "<<") refuse(mark, "merge keys (<<) are not supported: write the keys out");
+    const YamlNode& mapping = tree_.node(frames_.back().node);
+    for (const YamlEntry& entry : mapping.entries) {
+      if (entry.key != key) continue;
+      refuse(mark, "duplicate key " + in_quotes(key) + ", first used in line " +
+                       std::to_string(entry.position.line));
+    }
+    if (mapping.entries.size() == most_keys) {
+      refuse(mark, "more than " + std::to_string(most_keys) + " keys in one mapping");
+    }
+    frames_.back().key = YamlEntry{key, at(mark), YamlId()};
+  }
+
+  void begin_collection(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                        YamlNode::Kind kind) {
+    refuse_tag(mark, tag);
+    if (expects_key()) refuse(mark, "a key must be text");
+    if (frames_.size() == deepest) refuse_depth(mark);
+    const YamlId id = add(YamlNode{kind, at(mark), {}, {}, {}}, anchor);
+    attach(id);
+    frames_.push_back(Frame{id, kind == YamlNode::Kind::mapping, {}});
+  }
+
+  [[noreturn]] void refuse_depth(const YAML::Mark& mark) const {
+    refuse(mark, "nested more than " + std::to_string(deepest) + " levels deep");
+  }
+
+  YamlId add(YamlNode node, YAML::anchor_t anchor) {
+    const YamlId id = tree_.add(std::move(node));
+    if (anchor != 0) {
+      if (anchors_.size() <= anchor) anchors_.resize(anchor + 1);
+      anchors_[anchor] = id;
+    }
+    return id;
+  }
+
+  void attach(YamlId id) {
+    if (frames_.empty()) {
+      root_ = id;
+    } else if (Frame& frame = frames_.back(); frame.is_mapping) {
+      frame.key->value = id;
+      tree_.node(frame.node).entries.push_back(*std::move(frame.key));
+      frame.key.reset();
+    } else {
+      tree_.node(frame.node).items.push_back(id);
+    }
+  }
+
+  /// Copies a subtree to `depth` below the root. By value: adding nodes moves the others.
+  YamlId copy(YamlId id, std::size_t depth, const YAML::Mark& mark) {
+    YamlNode node = tree_.node(id);
+    const bool is_collection = !node.is_scalar() && node.kind != YamlNode::Kind::null;
+    if (is_collection && depth == deepest) refuse_depth(mark);
+    for (YamlId& item : node.items) item = copy(item, depth + 1, mark);
+    for (YamlEntry& entry : node.entries) entry.value = copy(entry.value, depth + 1, mark);
+    return tree_.add(std::move(node));
+  }
+
+  YamlTree& tree_;
+  std::uint32_t source_;
+  std::vector<Frame> frames_;
+  std::vector<std::optional<YamlId>> anchors_;  ///< by yaml-cpp's anchor number
+  std::optional<YamlId> root_;
+};
+
+}  // namespace
+
+std::optional<YamlId> YamlTree::find(YamlId mapping, std::string_view key) const {
+  for (const YamlEntry& entry : node(mapping).entries) {
+    if (entry.key == key) return entry.value;
+  }
+  return std::nullopt;
+}
+
+YamlId YamlTree::add(YamlNode node) {
+  if (nodes_.size() == most_nodes) {
+    throw InputError("more than " + std::to_string(most_nodes) + " values", {},
+                     "aliases count as often as they are used",
+                     sources.location(Position{node.position.source, 0, 0}));
+  }
+  nodes_.push_back(std::move(node));
+  return YamlId(nodes_.size() - 1);
+}
+
+void YamlTree::assign(YamlId mapping, YamlEntry entry) {
+  for (YamlEntry& existing : node(mapping).entries) {
+    if (existing.key != entry.key) continue;
+    existing = std::move(entry);
+    return;
+  }
+  node(mapping).entries.push_back(std::move(entry));
+}
+
+void YamlTree::erase(YamlId mapping, std::string_view key) {
+  std::erase_if(node(mapping).entries, [&](const YamlEntry& entry) { return entry.key == key; });
+}
+
+YamlId parse_yaml(YamlTree& tree, std::uint32_t source) {
+  // By value: the sources may move when the builder's caller adds one.
+  std::istringstream stream(tree.sources.at(source).text());
+  TreeBuilder builder(tree, source);
+  try {
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const YAML::Exception& error) {
+    builder.refuse(error.mark, "not valid YAML: " + error.msg);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    // Whatever else the parser's internals throw on strange text.
+    builder.refuse(YAML::Mark::null_mark(), std::string("not valid YAML: ") + error.what());
+  }
+  if (!builder.root()) {
+    throw InputError("empty: expected a YAML mapping", {}, {},
+                     tree.sources.location(Position{source, 0, 0}));
+  }
+  return *builder.root();
+}
+
+}  // namespace collsim
