@@ -30,6 +30,15 @@ TEST_CASE("the shipped clusters load", "[load]") {
   CHECK(four.spec.fabric.link.bandwidth == 50_GBps);
 }
 
+TEST_CASE("the shipped clusters build", "[load]") {
+  for (const std::string name : {"textbook-star", "textbook-mesh", "textbook-2x4", "dgx-h100",
+                                 "dgx-h100-x4", "textbook-star-8", "textbook-mesh-8"}) {
+    CAPTURE(name);
+    const Cluster cluster = build_cluster(load_cluster(name, {}, shipped()));
+    CHECK(cluster.graph().gpus().size() >= 8);
+  }
+}
+
 TEST_CASE("an alias is the cluster that it names", "[load]") {
   const LoadedCluster alias = load_cluster("textbook-star-8", {}, shipped());
   CHECK(alias.spec.name == "textbook-star");
