@@ -12,6 +12,7 @@
 
 namespace Catch::Matchers {
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name is version 3's
 inline auto ContainsSubstring(const std::string& text) { return Contains(text); }
 
 }  // namespace Catch::Matchers
