@@ -77,16 +77,19 @@ Span Part::blocks(Place place, std::uint32_t first, std::uint32_t count) const {
 
 Span Part::strided_blocks(Place place, std::uint32_t first, std::uint32_t run_blocks,
                           std::uint32_t step, std::uint32_t limit) const {
-  COLLSIM_DCHECK(place.buffer == Buffer::scratch && larger_blocks_ == 0,
-                 "strides over blocks that are not equal");
-  COLLSIM_DCHECK(run_blocks <= step && limit <= scratch_blocks_, "strided blocks outside scratch");
+  const bool in_scratch = place.buffer == Buffer::scratch;
+  COLLSIM_DCHECK(larger_blocks_ == 0, "strides over blocks that are not equal");
+  COLLSIM_DCHECK(in_scratch || (place.holds == Place::Holds::all_blocks && run_blocks == 1),
+                 "runs of several blocks are regular in scratch only");
+  COLLSIM_DCHECK(run_blocks <= step && limit <= (in_scratch ? scratch_blocks_ : blocks_),
+                 "strided blocks outside the buffer");
   Span span = blocks(place, first < limit ? first : 0, 0);
   if (first >= limit) return span;
   const std::uint32_t full_steps = (limit - first) / step;
   const std::uint32_t rest = std::min(run_blocks, (limit - first) % step);
   span.total = bytes((full_steps * run_blocks + rest) * smaller_);
   span.run = bytes(run_blocks * smaller_);
-  span.stride = bytes(step * smaller_);
+  span.stride = bytes(step * (in_scratch || !blocked_ ? smaller_ : block_size_));
   // One run alone is a contiguous range.
   if (span.total <= span.run) span.run = span.stride = span.total;
   return span;

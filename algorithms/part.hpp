@@ -43,7 +43,8 @@ class Part {
   /// of blocks is contiguous there.
   [[nodiscard]] Span blocks(Place place, std::uint32_t first, std::uint32_t count = 1) const;
   /// Blocks first, first + step, first + 2·step, … below `limit`, each with the run_blocks - 1
-  /// blocks after it (cut off at `limit`). Requires: scratch, and blocks of equal size.
+  /// blocks after it (cut off at `limit`). Requires: blocks of equal size; scratch, or a place that
+  /// holds all blocks and run_blocks = 1.
   [[nodiscard]] Span strided_blocks(Place place, std::uint32_t first, std::uint32_t run_blocks,
                                     std::uint32_t step, std::uint32_t limit) const;
   [[nodiscard]] Bytes bytes_of(std::uint32_t first, std::uint32_t count = 1) const;

@@ -8,11 +8,13 @@
 namespace collsim {
 
 // Each in a file of its own.
+Algorithm hierarchical();
 Algorithm ring();
 
 std::span<const Algorithm> algorithms() {
   static const std::vector<Algorithm> table{
       ring(),
+      hierarchical(),
   };
   return table;
 }
