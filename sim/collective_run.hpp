@@ -41,26 +41,38 @@ struct CollectiveResult {
   std::vector<AttributedTime> attribution;  ///< sums to `time`
   std::vector<CriticalStep> critical_path;
   std::vector<Bound> bounds;  ///< tightest first
+  // All calls that were simulated together, warm-up included. `links` over `elapsed` is the use of
+  // the links, however many there were.
   std::vector<LinkUse> links;
-  Duration elapsed{};  ///< simulated time that `links` covers
+  Duration elapsed{};
   std::uint64_t transfers = 0;
   std::uint64_t events = 0;
+  std::uint32_t simulated_calls = 1;
+
   bool contention_ignored = false;
   std::vector<std::string> warnings;
 };
 
-/// The program of a job. Throws: InputError as find_algorithm and build_program.
+/// The program of a job. Throws: InputError as find_algorithm and build_program, and if the job has
+/// more or fewer GPUs than the call has ranks.
 [[nodiscard]] std::unique_ptr<Program> program_of(const Cluster& cluster, const CollectiveJob& job);
 
 /// Runs one isolated call. Checks that no bound is undercut (InternalError; not where contention
-/// was ignored).
+/// was ignored). Throws: as program_of and run_workload.
 [[nodiscard]] CollectiveResult run_collective(const Cluster& cluster, const CollectiveJob& job,
                                               const RunOptions& options = {});
 
 /// Runs warmup + timed calls back to back on every GPU and returns the time per timed iteration: by
-/// rank (end after the last timed - end after the last warm-up) / timed; `time` is their mean,
-/// rounded to the nearest picosecond. Where all ranks end a call together the next one starts from
-/// the same state, so further calls are not simulated: they cost the same.
+/// rank (end after the last timed - end after the last warm-up) / timed, rounded to the nearest
+/// picosecond; `time` is the mean over the ranks, rounded likewise. Where all ranks end a call
+/// together the next one starts from the same state, so further calls are not simulated: they cost
+/// the same, and the result is that of run_collective.
+///
+/// Else calls overlap, and no single path has the length of `time`: `attribution` is that of the
+/// last rank's end over all calls, scaled to `time` (largest remainders), and `critical_path` is the
+/// one over all calls. Bounds are given but not checked: a call may begin before the previous one
+/// ends. An observer sees all calls that are simulated, of a steady state the one.
+/// Throws: as run_collective; InputError if no iteration is timed.
 [[nodiscard]] CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& job,
                                                 Iterations iterations,
                                                 const RunOptions& options = {});

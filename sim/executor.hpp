@@ -38,6 +38,7 @@ struct RunOptions {
 
 /// One stretch of the critical path, oldest first. They follow each other without gaps.
 struct CriticalStep {
+  OperationId operation;
   Rank rank;
   std::uint32_t lane = 0;
   std::uint64_t index = 0;

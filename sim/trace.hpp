@@ -10,7 +10,8 @@
 
 namespace collsim {
 
-/// A step of a lane, from when the lane reached it to when it let go of the lane.
+/// A step of a lane, from when the lane reached it to when it let go of the lane. Reported at its
+/// end.
 struct StepRecord {
   OperationId operation;
   Rank rank;
@@ -21,21 +22,26 @@ struct StepRecord {
   Primitive primitive = Primitive::nothing;
   Bytes bytes;
   Time reached;  ///< the lane's previous step was complete
-  Time ready;    ///< all messages and dependencies were there: the sends started
+  Time ready;    ///< all messages, dependencies and credit were there: the sends started
   Time end;
 };
 
-/// A transfer over the network.
+/// A transfer over the network. Reported when the receiving step takes the message.
 struct TransferRecord {
   OperationId operation;
   Rank from;
   Rank to;
-  std::uint32_t channel = 0;
+  DeviceId from_gpu;
+  DeviceId to_gpu;
+  std::uint32_t from_lane = 0;
+  std::uint32_t to_lane = 0;
+  std::uint32_t channel = 0;  ///< of the sending lane
   Bytes bytes;
-  const Route* route = nullptr;
-  Time start;
-  Time left;     ///< last byte
-  Time arrived;  ///< last byte
+  const Route* route = nullptr;  ///< valid during the call only
+  Time start;                    ///< the sending step was ready
+  Time left;                     ///< last byte
+  Time arrived;                  ///< last byte
+  Time received;                 ///< the receiving step had all it waited for
 };
 
 class TraceObserver {
@@ -43,6 +49,11 @@ class TraceObserver {
   virtual ~TraceObserver() = default;
   virtual void on_step(const StepRecord& record) = 0;
   virtual void on_transfer(const TransferRecord& record) = 0;
+
+ protected:
+  TraceObserver() = default;
+  TraceObserver(const TraceObserver&) = default;
+  TraceObserver& operator=(const TraceObserver&) = default;
 };
 
 }  // namespace collsim

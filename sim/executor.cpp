@@ -1,0 +1,345 @@
+#include "sim/executor.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/deadlock.hpp"
+#include "sim/lanes.hpp"
+#include "sim/participants.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace detail {
+
+namespace {
+
+/// A GPU on its way through the workload.
+struct GpuState {
+  std::uint32_t next = 0;              ///< the operation to look at next
+  std::optional<OperationId> held_by;  ///< the operation that it waits for
+  Time clock;                          ///< what its attribution vector sums to
+  std::uint32_t stretch = no_index;    ///< of the critical path
+};
+
+/// An operation on its way to the end.
+struct OperationProgress {
+  bool begun = false;
+  std::uint32_t ranks_left = 0;
+  std::vector<bool> ended;           ///< by rank, while ranks are left
+  std::optional<Rank> last_rank;     ///< that ended last (the lowest of equals)
+  std::vector<std::int64_t> vector;  ///< of that rank
+  std::uint32_t stretch = no_index;  ///< of that rank
+  // Of a Compute: how each rank will stand at its end.
+  std::vector<std::int64_t> compute_vectors;
+  std::vector<std::uint32_t> compute_stretches;
+};
+
+void check_capacity_changes(const Graph& graph, const Workload& workload) {
+  for (std::size_t number = 0; number < workload.capacity_changes.size(); ++number) {
+    const CapacityChange& change = workload.capacity_changes[number];
+    const std::string path = "capacity_changes[" + std::to_string(number) + "]";
+    if (change.link.index() >= graph.links().size()) {
+      throw InputError("there is no link " + std::to_string(change.link.value()), path);
+    }
+    if (change.bandwidth <= Bandwidth{}) {
+      throw InputError("a link's bandwidth must be positive", path);
+    }
+    if (change.time < Time{}) throw InputError("lies before the start of the run", path);
+  }
+}
+
+class Executor {
+ public:
+  Executor(const Cluster& cluster, const Workload& workload, const RunOptions& options)
+      : workload_(&workload),
+        options_(&options),
+        participants_(cluster.graph(), workload),
+        network_(make_network(options.network, cluster.graph(), queue_)),
+        lanes_(cluster, workload.operations.size(), options, queue_, *network_, critical_paths_),
+        width_(lanes_.layout().size()),
+        gpus_(participants_.gpus().size()),
+        gpu_vectors_(gpus_.size() * width_),
+        progress_(workload.operations.size()),
+        operations_left_(workload.operations.size()) {
+    check_capacity_changes(cluster.graph(), workload);
+    result_.operations.resize(workload.operations.size());
+  }
+
+  RunResult run() {
+    schedule_start();
+    while (operations_left_ != 0 && !queue_.empty()) {
+      const Time now = queue_.next_time();
+      // The rates of an instant are those after all that happens in it.
+      while (!queue_.empty() && queue_.next_time() == now) handle(queue_.pop());
+      network_->settle();
+    }
+    if (operations_left_ != 0) throw SimulationError(describe_deadlock(standstill()));
+    lanes_.check_finished();
+    return finished_result();
+  }
+
+ private:
+  void schedule_start();
+  void handle(const Event& event);
+  void run_gpu(GpuIndex gpu);
+  void begin(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective);
+  void begin(GpuIndex gpu, OperationId operation, Rank rank, const Compute& compute);
+  void begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait& wait);
+  void begin_operation(OperationId operation);
+  void end_compute(OperationId operation, Rank rank);
+  void end_ranks();
+  void end_rank(OperationId operation, Rank rank, Progress progress);
+  void end_operation(OperationId operation);
+  [[nodiscard]] bool over(OperationId operation, Rank rank) const;
+  void release(GpuIndex gpu, Progress progress);
+  [[nodiscard]] Standstill standstill() const;
+  RunResult finished_result();
+
+  [[nodiscard]] std::int64_t* vector_of(GpuIndex gpu) { return gpu_vectors_.data() + gpu * width_; }
+  [[nodiscard]] Progress progress_of(GpuIndex gpu) { return {vector_of(gpu), gpus_[gpu].stretch}; }
+
+  const Workload* workload_;
+  const RunOptions* options_;
+  Participants participants_;
+  EventQueue queue_;
+  std::unique_ptr<Network> network_;
+  CriticalPaths critical_paths_;
+  LaneEngine lanes_;
+  std::size_t width_;
+  std::vector<GpuState> gpus_;
+  std::vector<std::int64_t> gpu_vectors_;
+  std::vector<OperationProgress> progress_;  ///< by OperationId
+  std::size_t operations_left_;
+  RunResult result_;
+};
+
+void Executor::schedule_start() {
+  for (std::uint32_t change = 0; change < workload_->capacity_changes.size(); ++change) {
+    const Time time = workload_->capacity_changes[change].time;
+    queue_.push({time, EventPhase::capacity, change, 0});
+  }
+  for (GpuIndex gpu = 0; gpu < gpus_.size(); ++gpu) {
+    queue_.push({Time{}, EventPhase::operation, gpu, 0});
+  }
+}
+
+void Executor::handle(const Event& event) {
+  switch (event.phase) {
+    case EventPhase::capacity: {
+      const CapacityChange& change = workload_->capacity_changes[event.subject];
+      network_->set_capacity(change.link, change.bandwidth);
+      break;
+    }
+    case EventPhase::departure:
+      if (const auto departure = network_->depart(event)) lanes_.departed(*departure);
+      break;
+    case EventPhase::arrival:
+      lanes_.arrived(event.subject);
+      break;
+    case EventPhase::step:
+      end_compute(OperationId(event.subject), Rank(event.generation));
+      break;
+    case EventPhase::operation:
+      run_gpu(event.subject);
+      break;
+  }
+  if (!lanes_.ended().empty()) end_ranks();
+}
+
+void Executor::run_gpu(GpuIndex gpu) {
+  GpuState& state = gpus_[gpu];
+  while (!state.held_by && state.next < workload_->operations.size()) {
+    const OperationId operation(state.next);
+    if (const auto rank = participants_.rank_of(operation, gpu)) {
+      begin_operation(operation);
+      std::visit([&](const auto& any) { begin(gpu, operation, *rank, any); },
+                 workload_->operations[operation.index()]);
+    } else {
+      ++state.next;
+    }
+  }
+}
+
+void Executor::begin_operation(OperationId id) {
+  OperationProgress& progress = progress_[id.index()];
+  if (progress.begun) return;
+  progress.begun = true;
+  const std::size_t ranks = participants_.ranks(id).size();
+  progress.ranks_left = static_cast<std::uint32_t>(ranks);
+  progress.ended.resize(ranks);
+  OperationResult& result = result_.operations[id.index()];
+  result.start = queue_.now();
+  result.time_of_rank.resize(ranks);
+  const Workload::Operation& operation = workload_->operations[id.index()];
+  if (const auto* collective = std::get_if<Collective>(&operation)) {
+    lanes_.activate(id, *collective);
+  } else if (std::holds_alternative<Compute>(operation)) {
+    progress.compute_vectors.resize(ranks * width_);
+    progress.compute_stretches.resize(ranks, no_index);
+  }
+}
+
+void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective) {
+  ++gpus_[gpu].next;
+  lanes_.start(operation, rank, progress_of(gpu));
+  end_ranks();
+  if (collective.launch == Launch::blocking && !over(operation, rank)) {
+    gpus_[gpu].held_by = operation;
+  }
+}
+
+void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Compute& compute) {
+  ++gpus_[gpu].next;
+  OperationProgress& progress = progress_[operation.index()];
+  const Time end = checked_add(queue_.now(), compute.time);
+  std::int64_t* const vector = progress.compute_vectors.data() + rank.index() * width_;
+  std::copy_n(vector_of(gpu), width_, vector);
+  vector[lanes_.layout().compute()] += compute.time.count();
+  if (options_->critical_path) {
+    CriticalStep step;
+    step.operation = operation;
+    step.rank = rank;
+    step.start = queue_.now();
+    step.left = end;
+    progress.compute_stretches[rank.index()] = critical_paths_.add(step, gpus_[gpu].stretch);
+  }
+  queue_.push({end, EventPhase::step, operation.value(), rank.value()});
+  if (compute.launch == Launch::blocking) gpus_[gpu].held_by = operation;
+}
+
+void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait& wait) {
+  const auto waited = participants_.rank_of(wait.operation, gpu);
+  if (!over(wait.operation, *waited)) {
+    // Comes back here when that is over.
+    gpus_[gpu].held_by = wait.operation;
+    return;
+  }
+  ++gpus_[gpu].next;
+  end_rank(operation, rank, progress_of(gpu));
+}
+
+bool Executor::over(OperationId operation, Rank rank) const {
+  const OperationProgress& progress = progress_[operation.index()];
+  return progress.ranks_left == 0 || progress.ended[rank.index()];
+}
+
+void Executor::end_compute(OperationId operation, Rank rank) {
+  OperationProgress& progress = progress_[operation.index()];
+  const std::uint32_t stretch = progress.compute_stretches[rank.index()];
+  end_rank(operation, rank, {progress.compute_vectors.data() + rank.index() * width_, stretch});
+  critical_paths_.release(stretch);
+}
+
+void Executor::end_ranks() {
+  // Ending a rank only schedules what comes next, so nothing is added meanwhile.
+  for (const EndedRank& ended : lanes_.ended()) {
+    Progress progress = lanes_.progress_of(ended.operation, ended.rank);
+    if (progress.vector == nullptr) {
+      progress = progress_of(participants_.ranks(ended.operation)[ended.rank.index()]);
+    }
+    end_rank(ended.operation, ended.rank, progress);
+  }
+  lanes_.ended().clear();
+}
+
+void Executor::end_rank(OperationId operation, Rank rank, Progress from) {
+  OperationProgress& progress = progress_[operation.index()];
+  OperationResult& result = result_.operations[operation.index()];
+  const Time now = queue_.now();
+  result.time_of_rank[rank.index()] = now - Time{};
+  progress.ended[rank.index()] = true;
+  if (!progress.last_rank || now > result.end || rank < *progress.last_rank) {
+    progress.last_rank = rank;
+    progress.vector.assign(from.vector, from.vector + width_);
+    critical_paths_.assign(progress.stretch, from.stretch);
+  }
+  result.end = now;
+
+  const GpuIndex gpu = participants_.ranks(operation)[rank.index()];
+  if (gpus_[gpu].held_by == operation) release(gpu, from);
+  if (--progress.ranks_left == 0) end_operation(operation);
+}
+
+/// What a GPU waited for is over: it goes on from there, unless it was as late itself.
+void Executor::release(GpuIndex gpu, Progress from) {
+  GpuState& state = gpus_[gpu];
+  const Time now = queue_.now();
+  if (now > state.clock) {
+    state.clock = now;
+    std::copy_n(from.vector, width_, vector_of(gpu));
+    critical_paths_.assign(state.stretch, from.stretch);
+  }
+  state.held_by.reset();
+  queue_.push({now, EventPhase::operation, gpu, 0});
+}
+
+void Executor::end_operation(OperationId id) {
+  OperationProgress& progress = progress_[id.index()];
+  OperationResult& result = result_.operations[id.index()];
+  const std::int64_t sum =
+      std::accumulate(progress.vector.begin(), progress.vector.end(), std::int64_t{0});
+  COLLSIM_ENSURE(
+      sum == (result.end - Time{}).count(),
+      "the attribution of operation " + std::to_string(id.value()) + " does not sum to its time");
+  result.attribution = lanes_.layout().parts(progress.vector.data());
+  result.critical_path = critical_paths_.path(progress.stretch);
+  if (lanes_.active(id)) {
+    const OperationState& state = lanes_.state(id);
+    if (state.messages != 0) throw SimulationError(describe_leftovers(state, lanes_.messages()));
+    lanes_.deactivate(id);
+  }
+  critical_paths_.release(progress.stretch);
+  progress = OperationProgress{};
+  progress.begun = true;
+  --operations_left_;
+}
+
+Standstill Executor::standstill() const {
+  Standstill standstill;
+  standstill.now = queue_.now();
+  standstill.messages = &lanes_.messages();
+  for (std::size_t operation = 0; operation < workload_->operations.size(); ++operation) {
+    if (!lanes_.active(OperationId(operation))) continue;
+    standstill.active.push_back(&lanes_.state(OperationId(operation)));
+  }
+  standstill.kept_by = [this](const OperationState& operation, Rank rank) {
+    return gpus_[participants_.ranks(operation.id)[rank.index()]].held_by;
+  };
+  return standstill;
+}
+
+RunResult Executor::finished_result() {
+  for (const OperationResult& operation : result_.operations) {
+    result_.time = std::max(result_.time, operation.end - Time{});
+  }
+  const auto links = network_->link_use();
+  result_.links.assign(links.begin(), links.end());
+  result_.transfers = lanes_.transfers();
+  result_.events = queue_.popped();
+  result_.contention_ignored = network_->contention_ignored();
+  return std::move(result_);
+}
+
+}  // namespace
+
+}  // namespace detail
+
+RunResult run_workload(const Cluster& cluster, const Workload& workload,
+                       const RunOptions& options) {
+  try {
+    return detail::Executor(cluster, workload, options).run();
+  } catch (const std::overflow_error& error) {
+    throw InputError(std::string("the run leaves the range of exact arithmetic: ") + error.what(),
+                     {}, "fewer bytes, faster links or a smaller job would fit");
+  }
+}
+
+}  // namespace collsim

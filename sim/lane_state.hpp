@@ -1,0 +1,109 @@
+#pragma once
+
+// What the executor keeps per operation, rank and lane while the operation runs. Packed: direct
+// algorithms over 1,024 ranks have a million lanes. Internal to the executor.
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "algorithms/program.hpp"
+#include "sim/critical_path.hpp"
+#include "sim/joins.hpp"
+#include "sim/messages.hpp"
+#include "sim/workload.hpp"
+
+namespace collsim::detail {
+
+/// What a lane's current step waits for, in the order in which it does.
+enum class LaneStage : std::uint8_t {
+  idle,          ///< its rank has not started the operation
+  dependencies,  ///< `after` and `join`
+  messages,      ///< one of each receive slot
+  credit,        ///< a free FIFO slot at each peer
+  sending,       ///< the last byte of each send
+  done,          ///< no step is left
+};
+
+/// Where a send slot leads, looked up once and kept while the lane uses the slot.
+struct SendTarget {
+  std::uint32_t slot = no_index;
+  PathId path;
+  std::uint32_t lane = 0;  ///< the peer's, as a position among the operation's lanes
+  std::uint32_t receive_slot = 0;
+};
+
+struct LaneState {
+  std::uint64_t step = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t phase = 0;        ///< of the current step
+  std::uint64_t after_index = 0;  ///< the step waited for, while in a list of `first_dependent`
+  Bytes bytes;                    ///< of each message of the current step
+  SlotRange receives;
+  SlotRange sends;
+
+  Time reached;     ///< when the previous step was complete
+  Time clock;       ///< what its attribution vector sums to: the end of what it waited for last
+  Time started;     ///< when its sends started
+  Time last_left;   ///< of the step's sends: when the one that left last left
+  Duration wire{};  ///< of that send
+  Duration elapsed{};
+  LevelId wire_level;
+  LevelId sharing_level;
+  std::uint32_t last_slot = no_index;    ///< of that send (the lowest of equals)
+  std::uint32_t waited_lane = no_index;  ///< whose end the clock is, where it is another lane's
+
+  Rank rank;
+  std::uint32_t group = 0;
+  std::uint32_t fifo_depth = no_index;  ///< no_index: unlimited
+  std::uint32_t missing = 0;            ///< receive slots without a message
+  std::uint32_t sending = 0;            ///< sends whose last byte has not left
+
+  std::uint32_t mailbox_first = no_index;  ///< messages that have arrived, oldest first
+  std::uint32_t mailbox_last = no_index;
+  std::uint32_t first_dependent = no_index;  ///< head of the list of lanes with `after` on this one
+  std::uint32_t next_dependent = no_index;   ///< in the list of the lane that this one waits for
+  std::uint32_t next_joiner = no_index;      ///< in the list of a group's waiters
+
+  SendTarget target;                      ///< the slot used first
+  std::uint32_t more_targets = no_index;  ///< a block of targets for the others
+
+  LaneStage stage = LaneStage::idle;
+  std::uint8_t unmet = 0;  ///< dependencies
+};
+
+struct RankState {
+  std::uint32_t first_lane = 0;
+  std::uint32_t first_group = 0;
+  std::uint32_t lanes_left = 0;
+  std::uint32_t last_lane = no_index;  ///< that was done last (the lowest of equals)
+  Time end;                            ///< of that lane
+  bool started = false;
+};
+
+struct OperationState {
+  OperationId id;
+  const Program* program = nullptr;
+  const Communicator* communicator = nullptr;
+  std::vector<RankState> ranks;  ///< one more than there are: where the last one's lanes end
+  std::vector<LaneState> lanes;
+  std::vector<PhaseGroup> groups;
+  std::vector<std::int64_t> vectors;   ///< attribution, one row a lane
+  std::vector<LaneHistory> histories;  ///< by lane; empty unless the critical path is asked for
+  /// Of lanes with a FIFO depth: messages of (lane, send slot) that were sent and not received.
+  std::unordered_map<std::uint64_t, std::uint32_t> fifo_used;
+  std::uint64_t messages = 0;  ///< sent and not received
+
+  [[nodiscard]] std::uint32_t lane_number(std::uint32_t lane) const {
+    return lane - ranks[lanes[lane].rank.index()].first_lane;
+  }
+  [[nodiscard]] std::uint32_t lane_count(Rank rank) const {
+    return ranks[rank.index() + 1].first_lane - ranks[rank.index()].first_lane;
+  }
+  [[nodiscard]] std::uint32_t group_count(Rank rank) const {
+    return ranks[rank.index() + 1].first_group - ranks[rank.index()].first_group;
+  }
+  [[nodiscard]] DeviceId gpu(Rank rank) const { return (*communicator)[rank.index()]; }
+};
+
+}  // namespace collsim::detail

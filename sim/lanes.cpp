@@ -1,0 +1,368 @@
+#include "sim/lanes.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "topology/error.hpp"
+
+namespace collsim::detail {
+
+namespace {
+
+std::string place(const OperationState& operation, std::uint32_t lane) {
+  return "rank " + std::to_string(operation.lanes[lane].rank.value()) + " lane " +
+         std::to_string(operation.lane_number(lane)) + " step " +
+         std::to_string(operation.lanes[lane].step);
+}
+
+bool completed(const LaneState& lane, std::uint64_t step) { return lane.step > step; }
+
+}  // namespace
+
+LaneEngine::LaneEngine(const Cluster& cluster, std::size_t operations, const RunOptions& options,
+                       EventQueue& queue, Network& network, CriticalPaths& critical_paths)
+    : options_(&options),
+      queue_(&queue),
+      network_(&network),
+      critical_paths_(&critical_paths),
+      layout_(cluster.graph().levels().size()),
+      width_(layout_.size()),
+      routes_(cluster, network),
+      messages_(width_),
+      operations_(operations) {}
+
+void LaneEngine::activate(OperationId id, const Collective& collective) {
+  auto operation = std::make_unique<OperationState>();
+  operation->id = id;
+  operation->program = collective.program.get();
+  operation->communicator = collective.communicator.get();
+  const auto ranks = static_cast<std::uint32_t>(collective.communicator->size());
+  operation->ranks.resize(ranks + 1U);
+  std::uint32_t lanes = 0;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    operation->ranks[rank].first_lane = lanes;
+    lanes += operation->program->lane_count(Rank(rank));
+  }
+  operation->ranks[ranks].first_lane = lanes;
+  operation->lanes.resize(lanes);
+
+  std::uint32_t groups = 0;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    RankState& state = operation->ranks[rank];
+    state.first_group = groups;
+    state.lanes_left = operation->lane_count(Rank(rank));
+    std::uint32_t groups_of_rank = 0;
+    for (std::uint32_t number = 0; number < state.lanes_left; ++number) {
+      const Lane lane = operation->program->lane(Rank(rank), number);
+      LaneState& lane_state = operation->lanes[state.first_lane + number];
+      lane_state.rank = Rank(rank);
+      lane_state.steps = operation->program->step_count(Rank(rank), number);
+      lane_state.group = lane.group;
+      lane_state.fifo_depth = lane.fifo_depth.value_or(no_index);
+      groups_of_rank = std::max(groups_of_rank, lane.group + 1);
+    }
+    groups += groups_of_rank;
+  }
+  operation->ranks[ranks].first_group = groups;
+  operation->groups.resize(groups);
+  operation->vectors.resize(lanes * width_);
+  if (options_->critical_path) operation->histories.resize(lanes);
+  operations_[id.index()] = std::move(operation);
+}
+
+void LaneEngine::deactivate(OperationId id) {
+  OperationState& operation = *operations_[id.index()];
+  for (LaneState& lane : operation.lanes) forget_targets(lane);
+  for (const LaneHistory& history : operation.histories) critical_paths_->release(history.stretch);
+  operations_[id.index()].reset();
+}
+
+void LaneEngine::start(OperationId id, Rank rank, Progress progress) {
+  OperationState& operation = *operations_[id.index()];
+  RankState& state = operation.ranks[rank.index()];
+  state.started = true;
+  const std::uint32_t end = operation.ranks[rank.index() + 1].first_lane;
+  // All lanes are in their phase before the first of them asks whether a join is complete.
+  for (std::uint32_t lane = state.first_lane; lane < end; ++lane) {
+    LaneState& lane_state = operation.lanes[lane];
+    if (lane_state.steps == 0) continue;
+    lane_state.phase = operation.program->step(rank, operation.lane_number(lane), 0).phase;
+    operation.groups[state.first_group + lane_state.group].enter(lane_state.phase);
+  }
+  for (std::uint32_t lane = state.first_lane; lane < end; ++lane) {
+    std::copy_n(progress.vector, width_, vector_of(operation, lane));
+    if (options_->critical_path) {
+      critical_paths_->assign(operation.histories[lane].stretch, progress.stretch);
+    }
+    if (operation.lanes[lane].steps == 0) {
+      end_lane(operation, lane);
+    } else {
+      enter_step(operation, lane);
+      runnable_.push_back({id, lane});
+    }
+  }
+  if (state.first_lane == end) {
+    state.end = queue_->now();
+    ended_.push_back({id, rank});
+  }
+  drain();
+}
+
+Progress LaneEngine::progress_of(OperationId id, Rank rank) {
+  OperationState& operation = *operations_[id.index()];
+  const std::uint32_t lane = operation.ranks[rank.index()].last_lane;
+  if (lane == no_index) return {};
+  return {vector_of(operation, lane),
+          options_->critical_path ? operation.histories[lane].stretch : no_index};
+}
+
+void LaneEngine::drain() {
+  while (!runnable_.empty()) {
+    const RunnableLane next = runnable_.back();
+    runnable_.pop_back();
+    advance(*operations_[next.operation.index()], next.lane);
+  }
+}
+
+void LaneEngine::advance(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  while (lane.stage != LaneStage::done) {
+    if (lane.stage == LaneStage::dependencies) {
+      if (lane.unmet != 0) return;
+      begin_receives(lane);
+    }
+    if (lane.stage == LaneStage::messages) {
+      if (lane.missing != 0) return;
+      take_messages(operation, index);
+      lane.stage = LaneStage::credit;
+    }
+    if (lane.stage == LaneStage::credit && lane.sends.count != 0) {
+      if (!has_credit(operation, index)) return;
+      start_sends(operation, index);
+    }
+    if (lane.sending != 0) return;
+    complete_step(operation, index);
+  }
+}
+
+void LaneEngine::enter_step(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  const Step step = operation.program->step(lane.rank, operation.lane_number(index), lane.step);
+  if (step.phase != lane.phase) {
+    if (step.phase < lane.phase) {
+      throw SimulationError(place(operation, index) +
+                            ": its phase is below that of the step before");
+    }
+    const std::uint64_t left = lane.phase;
+    lane.phase = step.phase;
+    PhaseGroup& group =
+        operation.groups[operation.ranks[lane.rank.index()].first_group + lane.group];
+    group.enter(step.phase);
+    group.leave(left, index, queue_->now());
+    release_joiners(operation, group);
+  }
+  lane.bytes = step.bytes;
+  lane.receives = step.receives;
+  lane.sends = step.sends;
+  lane.reached = queue_->now();
+  lane.clock = queue_->now();
+  lane.waited_lane = no_index;
+  lane.stage = LaneStage::dependencies;
+  if (step.after || step.join) wait_for_dependencies(operation, index, step);
+}
+
+void LaneEngine::wait_for_dependencies(OperationState& operation, std::uint32_t index,
+                                       const Step& step) {
+  LaneState& lane = operation.lanes[index];
+  const RankState& rank = operation.ranks[lane.rank.index()];
+  if (step.after) {
+    if (step.after->lane >= operation.lane_count(lane.rank)) {
+      throw SimulationError(place(operation, index) + " waits for lane " +
+                            std::to_string(step.after->lane) + ", which its rank does not have");
+    }
+    LaneState& other = operation.lanes[rank.first_lane + step.after->lane];
+    if (!completed(other, step.after->index)) {
+      lane.after_index = step.after->index;
+      lane.next_dependent = std::exchange(other.first_dependent, index);
+      ++lane.unmet;
+    }
+  }
+  if (step.join && *step.join < operation.group_count(lane.rank)) {
+    PhaseGroup& group = operation.groups[rank.first_group + *step.join];
+    if (group.lowest() < step.phase) {
+      lane.next_joiner = std::exchange(group.first_waiter, index);
+      ++lane.unmet;
+    }
+  }
+}
+
+void LaneEngine::begin_receives(LaneState& lane) {
+  lane.stage = LaneStage::messages;
+  lane.missing = 0;
+  for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
+    if (!has_message(lane, lane.receives.first + slot)) ++lane.missing;
+  }
+}
+
+bool LaneEngine::has_message(const LaneState& lane, std::uint32_t slot) const {
+  for (std::uint32_t id = lane.mailbox_first; id != no_index; id = messages_[id].next) {
+    if (messages_[id].receive_slot == slot) return true;
+  }
+  return false;
+}
+
+std::uint32_t LaneEngine::unlink_message(LaneState& lane, std::uint32_t slot) {
+  std::uint32_t before = no_index;
+  std::uint32_t id = lane.mailbox_first;
+  while (messages_[id].receive_slot != slot) {
+    before = id;
+    id = messages_[id].next;
+  }
+  const std::uint32_t next = messages_[id].next;
+  (before == no_index ? lane.mailbox_first : messages_[before].next) = next;
+  if (lane.mailbox_last == id) lane.mailbox_last = before;
+  return id;
+}
+
+void LaneEngine::check_message(const OperationState& operation, std::uint32_t index,
+                               const Message& message) const {
+  if (message.bytes == operation.lanes[index].bytes) return;
+  throw SimulationError(place(operation, index) + " receives " +
+                        std::to_string(operation.lanes[index].bytes.count()) +
+                        " bytes, but the message from rank " +
+                        std::to_string(operation.lanes[message.from_lane].rank.value()) + " has " +
+                        std::to_string(message.bytes.count()));
+}
+
+// The message that arrived last (the lowest slot of equals) is what the lane goes on from, unless
+// the lane itself or one of its dependencies was as late.
+void LaneEngine::take_messages(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
+    const std::uint32_t id = unlink_message(lane, lane.receives.first + slot);
+    Message& message = messages_[id];
+    check_message(operation, index, message);
+    if (message.arrival > lane.clock) {
+      lane.clock = message.arrival;
+      follow(operation, index, messages_.vector(id));
+      if (options_->critical_path) {
+        LaneHistory& history = operation.histories[index];
+        critical_paths_->assign(history.stretch, message.stretch);
+        history.from = operation.lanes[message.from_lane].rank;
+        history.waited = true;
+      }
+    }
+    if (options_->observer != nullptr) record_transfer(operation, message);
+    return_credit(operation, message);
+    critical_paths_->release(message.stretch);
+    messages_.give_back(id);
+    --operation.messages;
+  }
+}
+
+void LaneEngine::follow(OperationState& operation, std::uint32_t lane, const std::int64_t* vector) {
+  std::copy_n(vector, width_, vector_of(operation, lane));
+}
+
+void LaneEngine::complete_step(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  if (options_->observer != nullptr) record_step(operation, index);
+  if (options_->critical_path) remember_step(operation, index);
+  ++lane.step;
+  if (lane.first_dependent != no_index) release_dependents(operation, index);
+  if (lane.step == lane.steps) {
+    end_lane(operation, index);
+  } else {
+    enter_step(operation, index);
+  }
+}
+
+void LaneEngine::end_lane(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  lane.stage = LaneStage::done;
+  forget_targets(lane);
+  RankState& rank = operation.ranks[lane.rank.index()];
+  if (lane.steps != 0) {
+    PhaseGroup& group = operation.groups[rank.first_group + lane.group];
+    group.leave(lane.phase, index, queue_->now());
+    release_joiners(operation, group);
+  }
+  if (rank.last_lane == no_index || queue_->now() > rank.end || index < rank.last_lane) {
+    rank.last_lane = index;
+  }
+  rank.end = queue_->now();
+  if (--rank.lanes_left == 0) ended_.push_back({operation.id, lane.rank});
+}
+
+void LaneEngine::release_dependents(OperationState& operation, std::uint32_t index) {
+  std::uint32_t* link = &operation.lanes[index].first_dependent;
+  while (*link != no_index) {
+    const std::uint32_t waiter = *link;
+    LaneState& waiting = operation.lanes[waiter];
+    if (completed(operation.lanes[index], waiting.after_index)) {
+      *link = std::exchange(waiting.next_dependent, no_index);
+      meet_dependency(operation, waiter, index);
+    } else {
+      link = &waiting.next_dependent;
+    }
+  }
+}
+
+void LaneEngine::release_joiners(OperationState& operation, PhaseGroup& group) {
+  std::uint32_t* link = &group.first_waiter;
+  while (*link != no_index) {
+    const std::uint32_t waiter = *link;
+    LaneState& waiting = operation.lanes[waiter];
+    if (group.lowest() >= waiting.phase) {
+      *link = std::exchange(waiting.next_joiner, no_index);
+      meet_dependency(operation, waiter, group.last_lane(waiting.phase));
+    } else {
+      link = &waiting.next_joiner;
+    }
+  }
+}
+
+/// Another lane of the rank has come as far as `waiter` waits for. Of two that do so at the same
+/// instant the lower one counts, whichever is handled first.
+void LaneEngine::meet_dependency(OperationState& operation, std::uint32_t waiter,
+                                 std::uint32_t other) {
+  LaneState& lane = operation.lanes[waiter];
+  const Time now = queue_->now();
+  const bool later = now > lane.clock;
+  const bool lower = now == lane.clock && lane.waited_lane != no_index && other < lane.waited_lane;
+  if (later || lower) {
+    lane.clock = now;
+    lane.waited_lane = other;
+    follow(operation, waiter, vector_of(operation, other));
+    if (options_->critical_path) {
+      LaneHistory& history = operation.histories[waiter];
+      critical_paths_->assign(history.stretch, operation.histories[other].stretch);
+      history.waited = true;
+    }
+  }
+  if (--lane.unmet == 0) runnable_.push_back({operation.id, waiter});
+}
+
+void LaneEngine::arrived(std::uint32_t id) {
+  const Message& message = messages_[id];
+  OperationState& operation = *operations_[message.operation.index()];
+  LaneState& lane = operation.lanes[message.to_lane];
+  const std::uint32_t slot = message.receive_slot;
+  const bool awaited = lane.stage == LaneStage::messages && slot >= lane.receives.first &&
+                       slot - lane.receives.first < lane.receives.count && !has_message(lane, slot);
+  (lane.mailbox_last == no_index ? lane.mailbox_first : messages_[lane.mailbox_last].next) = id;
+  lane.mailbox_last = id;
+  if (awaited && --lane.missing == 0) {
+    advance(operation, message.to_lane);
+    drain();
+  }
+}
+
+void LaneEngine::check_finished() {
+  COLLSIM_ENSURE(network_->transfers_under_way() == 0, "transfers are under way after the end");
+  COLLSIM_ENSURE(messages_.used() == 0, "messages are under way after the end");
+  routes_.check_links();
+}
+
+}  // namespace collsim::detail

@@ -1,0 +1,135 @@
+#pragma once
+
+// The lanes of the operations that run: takes each through its steps (waits, receives, sends) as
+// messages leave and arrive, and says which ranks have come to the end. Holds all attribution on
+// the way: a lane's vector is always the one of the predecessor that came last. Internal to the
+// executor.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/attribution.hpp"
+#include "sim/critical_path.hpp"
+#include "sim/event_queue.hpp"
+#include "sim/executor.hpp"
+#include "sim/lane_state.hpp"
+#include "sim/messages.hpp"
+#include "sim/network.hpp"
+#include "sim/open_routes.hpp"
+
+namespace collsim::detail {
+
+/// Where some chain of work stands: what a rank starts from, and what it ends with.
+struct Progress {
+  const std::int64_t* vector = nullptr;  ///< attribution, sums to the time since the run's start
+  std::uint32_t stretch = no_index;      ///< of the critical path
+};
+
+/// A rank that has completed all its steps of an operation.
+struct EndedRank {
+  OperationId operation;
+  Rank rank;
+};
+
+class LaneEngine {
+ public:
+  /// Requires: everything outlives the engine.
+  LaneEngine(const Cluster& cluster, std::size_t operations, const RunOptions& options,
+             EventQueue& queue, Network& network, CriticalPaths& critical_paths);
+
+  /// Sets up the lanes of all ranks.
+  void activate(OperationId operation, const Collective& collective);
+  /// Frees them. Requires: all ranks have ended, all messages were received.
+  void deactivate(OperationId operation);
+  [[nodiscard]] bool active(OperationId operation) const {
+    return operations_[operation.index()] != nullptr;
+  }
+  /// Requires: active.
+  [[nodiscard]] const OperationState& state(OperationId operation) const {
+    return *operations_[operation.index()];
+  }
+
+  /// A rank starts now. Requires: active, not started.
+  void start(OperationId operation, Rank rank, Progress progress);
+  /// Handle events. Each leaves no lane that could go on.
+  void departed(const Departure& departure);
+  void arrived(std::uint32_t message);
+
+  /// Ranks that have ended; the caller clears it.
+  [[nodiscard]] std::vector<EndedRank>& ended() { return ended_; }
+  /// The lane that made a rank end. Absent (null) where it has no lanes.
+  [[nodiscard]] Progress progress_of(OperationId operation, Rank rank);
+
+  [[nodiscard]] std::uint64_t transfers() const { return transfers_; }
+  [[nodiscard]] const MessagePool& messages() const { return messages_; }
+  [[nodiscard]] const AttributionLayout& layout() const { return layout_; }
+  /// Throws: InternalError if bytes on a link are not those sent, or something is still under way.
+  void check_finished();
+
+ private:
+  // lanes.cpp: steps, dependencies, receives
+  void drain();
+  void advance(OperationState& operation, std::uint32_t lane);
+  void enter_step(OperationState& operation, std::uint32_t lane);
+  void wait_for_dependencies(OperationState& operation, std::uint32_t lane, const Step& step);
+  void begin_receives(LaneState& lane);
+  void take_messages(OperationState& operation, std::uint32_t lane);
+  std::uint32_t unlink_message(LaneState& lane, std::uint32_t slot);
+  void check_message(const OperationState& operation, std::uint32_t lane,
+                     const Message& message) const;
+  [[nodiscard]] bool has_message(const LaneState& lane, std::uint32_t slot) const;
+  void complete_step(OperationState& operation, std::uint32_t lane);
+  void end_lane(OperationState& operation, std::uint32_t lane);
+  void release_dependents(OperationState& operation, std::uint32_t lane);
+  void release_joiners(OperationState& operation, PhaseGroup& group);
+  void meet_dependency(OperationState& operation, std::uint32_t waiter, std::uint32_t lane);
+  void follow(OperationState& operation, std::uint32_t lane, const std::int64_t* vector);
+
+  // lane_sends.cpp: connections, credits, sends
+  [[nodiscard]] bool has_credit(const OperationState& operation, std::uint32_t lane) const;
+  void start_sends(OperationState& operation, std::uint32_t lane);
+  void finish_sends(OperationState& operation, std::uint32_t lane);
+  const SendTarget& target_of(OperationState& operation, std::uint32_t lane, std::uint32_t slot);
+  SendTarget& target_place(LaneState& lane, std::uint32_t slot);
+  SendTarget connect(const OperationState& operation, std::uint32_t lane, std::uint32_t slot);
+  void forget_targets(LaneState& lane);
+  void return_credit(OperationState& operation, const Message& message);
+  void count_transfer();
+  void remember_sent(OperationState& operation, Message& message, bool left_last);
+
+  // lane_records.cpp: what observers and the critical path see
+  void record_step(const OperationState& operation, std::uint32_t lane) const;
+  void record_transfer(const OperationState& operation, const Message& message);
+  void remember_step(OperationState& operation, std::uint32_t lane);
+  [[nodiscard]] CriticalStep stretch_of(const OperationState& operation, std::uint32_t lane) const;
+
+  [[nodiscard]] std::int64_t* vector_of(OperationState& operation, std::uint32_t lane) {
+    return operation.vectors.data() + lane * width_;
+  }
+
+  struct RunnableLane {
+    OperationId operation;
+    std::uint32_t lane = 0;
+  };
+  static constexpr std::uint32_t block_size = 16;
+  using TargetBlock = std::array<SendTarget, block_size>;
+
+  const RunOptions* options_;
+  EventQueue* queue_;
+  Network* network_;
+  CriticalPaths* critical_paths_;
+  AttributionLayout layout_;
+  std::size_t width_;
+  OpenRoutes routes_;
+  MessagePool messages_;
+  std::vector<std::unique_ptr<OperationState>> operations_;  ///< by OperationId; null: not active
+  std::vector<RunnableLane> runnable_;
+  std::vector<EndedRank> ended_;
+  std::vector<TargetBlock> target_blocks_;
+  std::vector<std::uint32_t> free_blocks_;
+  std::uint64_t transfers_ = 0;
+};
+
+}  // namespace collsim::detail
