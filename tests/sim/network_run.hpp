@@ -1,0 +1,122 @@
+#pragma once
+
+// A network of parallel links, and a script of what happens on it when. Routes are any sets of
+// links: network models do not ask how links hang together.
+//
+// Capacities are in bytes per picosecond where that is whole (10^12 B/s moves 1 B in 1 ps), so that
+// times can be worked out in the head.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/network.hpp"
+#include "topology/graph.hpp"
+
+namespace collsim::test {
+
+inline Bandwidth bytes_per_picosecond(std::int64_t numerator, std::int64_t denominator = 1) {
+  return Bandwidth::bytes_per_second(numerator * 1'000'000'000'000 / denominator);
+}
+
+/// Links from one GPU to another, with ids 0, 1, … in the order of `bandwidths`.
+inline Graph parallel_links(const std::vector<Bandwidth>& bandwidths) {
+  GraphBuilder builder;
+  const std::uint32_t stem = builder.add_stem("gpu", true);
+  const DeviceId source = builder.add_device(DeviceKind::gpu, NodeId(0), stem, 0);
+  const DeviceId target = builder.add_device(DeviceKind::gpu, NodeId(0), stem, 1);
+  for (const Bandwidth bandwidth : bandwidths) {
+    builder.add_link(
+        {source, target, bandwidth, Duration(0), LinkKind::generic, builder.add_level("level")});
+  }
+  return std::move(builder).freeze();
+}
+
+inline Route route_over(const std::vector<RouteHop>& hops) { return Route{hops, Duration(0)}; }
+inline Route route_over(std::initializer_list<std::uint32_t> links) {
+  Route route;
+  for (const std::uint32_t link : links) route.hops.push_back({LinkId(link), 1, 1});
+  return route;
+}
+
+struct Left {
+  Time time;
+  Departure departure;
+};
+
+class NetworkRun {
+ public:
+  NetworkRun(NetworkModel model, const std::vector<Bandwidth>& bandwidths)
+      : graph_(parallel_links(bandwidths)), network_(make_network(model, graph_, queue_)) {}
+
+  /// Something that happens at a time; what is given first happens first within the instant.
+  void at(std::int64_t picoseconds, std::function<void(Network&)> action) {
+    queue_.push(Event{Time(Duration(picoseconds)), EventPhase::step,
+                      static_cast<std::uint32_t>(actions_.size()), 0});
+    actions_.push_back(std::move(action));
+  }
+  /// A transfer; its tag is returned, counting from 0.
+  std::uint32_t transfer(std::int64_t picoseconds, const Route& route, Bytes bytes,
+                         std::uint32_t weight = 1, std::uint32_t multiplicity = 1) {
+    const std::uint32_t tag = next_tag_++;
+    const PathId path = network_->open(route);
+    at(picoseconds,
+       [=](Network& network) { network.start(path, bytes, tag, weight, multiplicity); });
+    return tag;
+  }
+  void capacity(std::int64_t picoseconds, std::uint32_t link, Bandwidth bandwidth) {
+    at(picoseconds, [=](Network& network) { network.set_capacity(LinkId(link), bandwidth); });
+  }
+
+  /// Runs to the end: all events of an instant, then settle().
+  void run() {
+    while (!queue_.empty()) {
+      const Time now = queue_.next_time();
+      while (!queue_.empty() && queue_.next_time() == now) handle(queue_.pop());
+      network_->settle();
+    }
+  }
+
+  /// When and how a transfer left.
+  [[nodiscard]] const Left& left(std::uint32_t tag) const { return left_.at(tag); }
+  [[nodiscard]] std::int64_t departure(std::uint32_t tag) const {
+    return left(tag).time.time_since_epoch().count();
+  }
+  [[nodiscard]] std::int64_t wire(std::uint32_t tag) const {
+    return left(tag).departure.wire.count();
+  }
+  [[nodiscard]] const LinkUse& use(std::uint32_t link) const { return network_->link_use()[link]; }
+  [[nodiscard]] std::size_t departures() const { return left_.size(); }
+  [[nodiscard]] std::uint64_t stale_events() const { return stale_events_; }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] Network& network() { return *network_; }
+
+ private:
+  void handle(const Event& event) {
+    if (event.phase == EventPhase::step) {
+      actions_[event.subject](*network_);
+      return;
+    }
+    const std::optional<Departure> departure = network_->depart(event);
+    if (departure) {
+      left_[departure->tag] = {queue_.now(), *departure};
+    } else {
+      ++stale_events_;
+    }
+  }
+
+  Graph graph_;
+  EventQueue queue_;
+  std::unique_ptr<Network> network_;
+  std::vector<std::function<void(Network&)>> actions_;
+  std::map<std::uint32_t, Left> left_;
+  std::uint32_t next_tag_ = 0;
+  std::uint64_t stale_events_ = 0;
+};
+
+}  // namespace collsim::test
