@@ -52,12 +52,14 @@ struct Left {
 class NetworkRun {
  public:
   NetworkRun(NetworkModel model, const std::vector<Bandwidth>& bandwidths)
-      : graph_(parallel_links(bandwidths)), network_(make_network(model, graph_, queue_)) {}
+      : graph_(std::make_unique<Graph>(parallel_links(bandwidths))),
+        queue_(std::make_unique<EventQueue>()),
+        network_(make_network(model, *graph_, *queue_)) {}
 
   /// Something that happens at a time; what is given first happens first within the instant.
   void at(std::int64_t picoseconds, std::function<void(Network&)> action) {
-    queue_.push(Event{Time(Duration(picoseconds)), EventPhase::step,
-                      static_cast<std::uint32_t>(actions_.size()), 0});
+    queue_->push(Event{Time(Duration(picoseconds)), EventPhase::step,
+                       static_cast<std::uint32_t>(actions_.size()), 0});
     actions_.push_back(std::move(action));
   }
   /// A transfer; its tag is returned, counting from 0.
@@ -75,9 +77,9 @@ class NetworkRun {
 
   /// Runs to the end: all events of an instant, then settle().
   void run() {
-    while (!queue_.empty()) {
-      const Time now = queue_.next_time();
-      while (!queue_.empty() && queue_.next_time() == now) handle(queue_.pop());
+    while (!queue_->empty()) {
+      const Time now = queue_->next_time();
+      while (!queue_->empty() && queue_->next_time() == now) handle(queue_->pop());
       network_->settle();
     }
   }
@@ -93,7 +95,7 @@ class NetworkRun {
   [[nodiscard]] const LinkUse& use(std::uint32_t link) const { return network_->link_use()[link]; }
   [[nodiscard]] std::size_t departures() const { return left_.size(); }
   [[nodiscard]] std::uint64_t stale_events() const { return stale_events_; }
-  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const Graph& graph() const { return *graph_; }
   [[nodiscard]] Network& network() { return *network_; }
 
  private:
@@ -104,14 +106,15 @@ class NetworkRun {
     }
     const std::optional<Departure> departure = network_->depart(event);
     if (departure) {
-      left_[departure->tag] = {queue_.now(), *departure};
+      left_[departure->tag] = {queue_->now(), *departure};
     } else {
       ++stale_events_;
     }
   }
 
-  Graph graph_;
-  EventQueue queue_;
+  // On the heap, so that a run can be moved.
+  std::unique_ptr<Graph> graph_;
+  std::unique_ptr<EventQueue> queue_;
   std::unique_ptr<Network> network_;
   std::vector<std::function<void(Network&)>> actions_;
   std::map<std::uint32_t, Left> left_;
