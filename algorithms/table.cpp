@@ -7,14 +7,32 @@
 
 namespace collsim {
 
-// Each in a file of its own.
-Algorithm hierarchical();
+// Each algorithm's file describes it in one function.
+Algorithm naive();
 Algorithm ring();
+Algorithm tree();
+Algorithm double_tree();
+Algorithm recursive_doubling();
+Algorithm halving_doubling();
+Algorithm bruck();
+Algorithm direct();
+Algorithm direct_one_shot();
+Algorithm pairwise();
+Algorithm hierarchical();
 
 std::span<const Algorithm> algorithms() {
   static const std::vector<Algorithm> table{
-      ring(),
-      hierarchical(),
+      naive(),               //
+      ring(),                //
+      tree(),                //
+      double_tree(),         //
+      recursive_doubling(),  //
+      halving_doubling(),    //
+      bruck(),               //
+      direct(),              //
+      direct_one_shot(),     //
+      pairwise(),            //
+      hierarchical(),        //
   };
   return table;
 }

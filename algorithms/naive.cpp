@@ -1,0 +1,72 @@
+// The naive way: one rank, the root, does everything. It receives from, or sends to, all others at
+// once, so its own links carry n - 1 times the data. What is not rooted goes to rank 0 and back:
+//
+//   all_gather      gather, then broadcast of the whole buffer
+//   reduce_scatter  reduce, then scatter
+//   all_reduce      reduce, then broadcast
+//   all_to_all      gather of all inputs, then scatter
+//
+// The second phase starts on a rank when that rank has all of the first.
+
+#include <utility>
+
+#include "algorithms/flat.hpp"
+#include "algorithms/table.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+constexpr Place input = all_blocks(Buffer::input);
+constexpr Place output = all_blocks(Buffer::output);
+constexpr Place scratch = all_blocks(Buffer::scratch);
+constexpr Place own_input = own_block(Buffer::input);
+constexpr Place own_output = own_block(Buffer::output);
+
+std::unique_ptr<Pattern> pattern_for(const CollectiveCall& call) {
+  const std::uint32_t n = call.ranks;
+  const Rank root = has_root(call.kind) ? call.root : Rank(0);
+  switch (call.kind) {
+    case CollectiveKind::broadcast:
+      return flat_broadcast(n, root, 1, input, output);
+    case CollectiveKind::reduce:
+      return flat_reduce(n, root, 1, input, output);
+    case CollectiveKind::scatter:
+      return flat_scatter(n, root, input, own_output);
+    case CollectiveKind::gather:
+      return flat_gather(n, root, own_input, output);
+    case CollectiveKind::all_gather:
+      return then(flat_gather(n, root, own_input, output),
+                  flat_broadcast(n, root, n, output, output));
+    case CollectiveKind::reduce_scatter:
+      return then(flat_reduce(n, root, n, input, scratch),
+                  flat_scatter(n, root, scratch, own_output));
+    case CollectiveKind::all_reduce:
+      return then(flat_reduce(n, root, 1, input, output),
+                  flat_broadcast(n, root, 1, output, output));
+    case CollectiveKind::all_to_all:
+      return then(flat_gather_inputs(n, root), flat_scatter_outputs(n, root));
+    case CollectiveKind::send_recv:
+      break;
+  }
+  COLLSIM_ENSURE(false, "naive does not implement this collective");
+}
+
+std::unique_ptr<Program> build(const ProgramRequest& request) {
+  return partition("naive", request.call, pattern_for(request.call), request.channels,
+                   request.chunks);
+}
+
+}  // namespace
+
+Algorithm naive() {
+  using enum CollectiveKind;
+  return {"naive",
+          "everything through one rank: what the good algorithms are measured against",
+          {broadcast, scatter, gather, reduce, all_gather, reduce_scatter, all_reduce, all_to_all},
+          no_obstacle,
+          build};
+}
+
+}  // namespace collsim
