@@ -9,6 +9,7 @@ RankOrder::RankOrder(std::vector<std::uint32_t> group_of_lane)
   for (const std::uint32_t group : group_of_lane) {
     lanes_.emplace_back();
     lanes_.back().group = group;
+    lanes_.back().marks = {Mark{}};
     lanes_.back().history = {{0, 0}};
   }
 }
