@@ -181,11 +181,12 @@ void sweep_on_nodes(std::string_view name) {
   sweep.finish();
 }
 
-const std::vector<std::string_view> with_a_case_of_their_own{"ring"};
+const std::vector<std::string_view> with_a_case_of_their_own{"ring", "hierarchical"};
 
 }  // namespace
 
 TEST_CASE("ring is correct") { sweep("ring"); }
+TEST_CASE("hierarchical is correct") { sweep_on_nodes("hierarchical"); }
 
 TEST_CASE("every other algorithm of the table is correct") {
   for (const Algorithm& algorithm : algorithms()) {

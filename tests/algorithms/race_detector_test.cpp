@@ -1,5 +1,6 @@
 #include "algorithms/race_detector.hpp"
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -20,13 +21,14 @@ class RandomRank {
       groups_.push_back(below(2));
       add_steps();
     }
-    // Dependencies on steps of any lane, once all lanes are known.
+    // Dependencies on steps of any lane, once all are known; mostly early ones, so that few of the
+    // programs deadlock at once.
     for (auto& lane : lanes_) {
-      for (Node& node : lane) {
-        if (below(3) != 0) continue;
+      for (std::uint32_t i = 0; i < lane.size(); ++i) {
+        if (below(4) != 0) continue;
         const std::uint32_t other = below(lanes);
-        const std::uint64_t index = below(static_cast<std::uint32_t>(lanes_[other].size()));
-        node.step.after = StepRef{other, index};
+        const auto steps = static_cast<std::uint32_t>(lanes_[other].size());
+        lane[i].step.after = StepRef{other, below(std::min(steps, i + 1))};
       }
     }
   }
@@ -61,7 +63,7 @@ class RandomRank {
     for (Node& node : lane) {
       phase += below(3);
       node.step.phase = phase;
-      if (below(3) == 0) node.step.join = below(2);
+      if (below(5) == 0) node.step.join = below(2);
     }
     lanes_.push_back(std::move(lane));
     done_.push_back(0);
