@@ -181,11 +181,30 @@ void sweep_on_nodes(std::string_view name) {
   sweep.finish();
 }
 
-const std::vector<std::string_view> with_a_case_of_their_own{"ring", "hierarchical"};
+const std::vector<std::string_view> with_a_case_of_their_own{"naive",
+                                                             "ring",
+                                                             "tree",
+                                                             "double-tree",
+                                                             "recursive-doubling",
+                                                             "halving-doubling",
+                                                             "bruck",
+                                                             "direct",
+                                                             "direct-one-shot",
+                                                             "pairwise",
+                                                             "hierarchical"};
 
 }  // namespace
 
+TEST_CASE("naive is correct") { sweep("naive"); }
 TEST_CASE("ring is correct") { sweep("ring"); }
+TEST_CASE("tree is correct") { sweep("tree"); }
+TEST_CASE("double-tree is correct") { sweep("double-tree"); }
+TEST_CASE("recursive-doubling is correct") { sweep("recursive-doubling"); }
+TEST_CASE("halving-doubling is correct") { sweep("halving-doubling"); }
+TEST_CASE("bruck is correct") { sweep("bruck"); }
+TEST_CASE("direct is correct") { sweep("direct"); }
+TEST_CASE("direct-one-shot is correct") { sweep("direct-one-shot"); }
+TEST_CASE("pairwise is correct") { sweep("pairwise"); }
 TEST_CASE("hierarchical is correct") { sweep_on_nodes("hierarchical"); }
 
 TEST_CASE("every other algorithm of the table is correct") {
