@@ -24,7 +24,7 @@ struct UniformMachine {
 };
 
 /// Time of `algorithm` with 1 channel and 1 chunk where no transfers share links; absent: no form
-/// for this algorithm and collective. Requires: latency at least the time of one element.
+/// for this algorithm and collective.
 [[nodiscard]] std::optional<Duration> closed_form_mesh(std::string_view algorithm,
                                                        const CollectiveCall& call,
                                                        const UniformMachine& machine);

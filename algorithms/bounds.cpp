@@ -1,0 +1,295 @@
+#include "algorithms/bounds.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <stdexcept>
+#include <utility>
+
+#include "algorithms/bounds_traffic.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+using detail::CutSet;
+
+/// A bound, or a stronger one at another place.
+class Tightest {
+ public:
+  explicit Tightest(std::string name) : name_(std::move(name)) {}
+
+  /// A set of ranks and what can leave and enter it. Where nothing can, there is no bound to give:
+  /// the run itself says that there is no route.
+  void consider(const CollectiveCall& call, const CutSet& set, const Cut& cut, std::size_t place) {
+    if (set.size == 0 || set.size == call.ranks) {
+      return;
+    }
+    const detail::Crossing crossing = detail::must_cross(call, set);
+    consider(crossing.out, cut.out, place);
+    consider(crossing.in, cut.in, place);
+  }
+
+  /// `name_of(place)` names the tightest place.
+  template <class NameOf>
+  void add_to(std::vector<Bound>& bounds, const NameOf& name_of) const {
+    if (place_) {
+      bounds.push_back(Bound{name_, name_of(*place_), time_});
+    }
+  }
+
+ private:
+  void consider(Bytes bytes, Bandwidth capacity, std::size_t place) {
+    if (bytes.count() == 0 || capacity.units() == 0) {
+      return;
+    }
+    const Duration time = transfer_time(bytes, Rate(capacity));
+    if (place_ && time <= time_) {
+      return;
+    }
+    time_ = time;
+    place_ = place;
+  }
+
+  std::string name_;
+  Duration time_{};
+  std::optional<std::size_t> place_;
+};
+
+/// Every rank a set of its own.
+void add_gpu_cut(std::vector<Bound>& bounds, const Graph& graph, std::span<const DeviceId> gpus,
+                 const std::vector<Cut>& cuts, const CollectiveCall& call) {
+  std::vector<std::uint32_t> set_of_rank(gpus.size());
+  std::iota(set_of_rank.begin(), set_of_rank.end(), 0U);
+  const std::vector<CutSet> sets = detail::cut_sets(call, set_of_rank, call.ranks);
+  Tightest tightest("gpu cut");
+  for (std::size_t rank = 0; rank < sets.size(); ++rank) {
+    tightest.consider(call, sets[rank], cuts[rank], rank);
+  }
+  tightest.add_to(bounds, [&](std::size_t rank) { return graph.name(gpus[rank]); });
+}
+
+void add_node_cut(std::vector<Bound>& bounds, const Graph& graph, std::span<const DeviceId> gpus,
+                  const CollectiveCall& call) {
+  std::vector<std::uint32_t> set_of_rank;
+  for (const DeviceId gpu : gpus) {
+    const std::optional<NodeId> node = graph.device(gpu).node;
+    if (!node) {
+      return;
+    }
+    set_of_rank.push_back(node->value());
+  }
+  const std::vector<CutSet> sets = detail::cut_sets(call, set_of_rank, graph.nodes());
+  const std::vector<Cut> cuts = node_cuts(graph);
+  Tightest tightest("node cut");
+  for (std::size_t node = 0; node < sets.size(); ++node) {
+    tightest.consider(call, sets[node], cuts[node], node);
+  }
+  tightest.add_to(bounds, [](std::size_t node) { return "node" + std::to_string(node); });
+}
+
+/// Devices in groups that only grow together.
+class Groups {
+ public:
+  explicit Groups(std::size_t devices) : parent_(devices) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
+  [[nodiscard]] std::size_t of(std::size_t device) {
+    while (parent_[device] != device) {
+      parent_[device] = parent_[parent_[device]];
+      device = parent_[device];
+    }
+    return device;
+  }
+  void join(std::size_t a, std::size_t b) { parent_[of(a)] = of(b); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+/// Nodes together with the network switches next to them.
+Groups leaf_groups(const Graph& graph) {
+  Groups groups(graph.devices().size());
+  std::vector<std::optional<std::size_t>> first_of_node(graph.nodes());
+  for (std::size_t index = 0; index < graph.devices().size(); ++index) {
+    const std::optional<NodeId> node = graph.devices()[index].node;
+    if (!node) {
+      continue;
+    }
+    std::optional<std::size_t>& first = first_of_node[node->index()];
+    if (!first) {
+      first = index;
+    }
+    groups.join(index, *first);
+  }
+  for (const Link& link : graph.links()) {
+    const Device& source = graph.device(link.source);
+    const Device& target = graph.device(link.target);
+    if (source.node && target.kind == DeviceKind::network_switch) {
+      groups.join(link.source.index(), link.target.index());
+    }
+  }
+  return groups;
+}
+
+void add(Bandwidth& sum, Bandwidth part) {
+  std::int64_t units = 0;
+  if (__builtin_add_overflow(sum.units(), part.units(), &units)) {
+    throw std::overflow_error("the links of a leaf group together exceed 9 PB/s");
+  }
+  sum = Bandwidth::from_units(units);
+}
+
+void add_leaf_group_cut(std::vector<Bound>& bounds, const Graph& graph,
+                        std::span<const DeviceId> gpus, const CollectiveCall& call) {
+  Groups groups = leaf_groups(graph);
+  const std::size_t devices = graph.devices().size();
+  std::vector<std::uint32_t> set_of_rank;
+  for (const DeviceId gpu : gpus) {
+    set_of_rank.push_back(static_cast<std::uint32_t>(groups.of(gpu.index())));
+  }
+  std::vector<std::optional<std::size_t>> leaf_of(devices);
+  for (std::size_t index = 0; index < devices; ++index) {
+    const bool is_leaf = graph.devices()[index].kind == DeviceKind::network_switch;
+    std::optional<std::size_t>& leaf = leaf_of[groups.of(index)];
+    if (is_leaf && !leaf) {
+      leaf = index;
+    }
+  }
+  std::vector<Cut> cuts(devices);
+  for (const Link& link : graph.links()) {
+    const std::size_t source = groups.of(link.source.index());
+    const std::size_t target = groups.of(link.target.index());
+    if (source == target) {
+      continue;
+    }
+    add(cuts[source].out, link.bandwidth);
+    add(cuts[target].in, link.bandwidth);
+  }
+  const std::vector<CutSet> sets =
+      detail::cut_sets(call, set_of_rank, static_cast<std::uint32_t>(devices));
+  Tightest tightest("leaf group cut");
+  for (std::size_t group = 0; group < devices; ++group) {
+    // Without a switch, the group is a node and has its bound already.
+    if (leaf_of[group]) {
+      tightest.consider(call, sets[group], cuts[group], group);
+    }
+  }
+  tightest.add_to(bounds, [&](std::size_t group) { return graph.name(DeviceId(*leaf_of[group])); });
+}
+
+/// All that must be sent over all that the GPUs can send.
+void add_total_sent(std::vector<Bound>& bounds, const std::vector<Cut>& cuts,
+                    const CollectiveCall& call) {
+  const std::optional<Bytes> bytes = detail::must_be_sent(call);
+  if (!bytes) {
+    return;
+  }
+  U128 capacity = 0;
+  for (const Cut& cut : cuts) {
+    capacity += static_cast<U128>(cut.out.units());
+  }
+  if (capacity == 0) {
+    return;
+  }
+  // Very large machines have more capacity than a Bandwidth holds. Halving the capacity (rounded up)
+  // and the data (rounded down) leaves a bound.
+  U128 fine = to_fine(*bytes);
+  while (capacity > static_cast<U128>(std::numeric_limits<std::int64_t>::max())) {
+    capacity = capacity / 2 + 1;
+    fine /= 2;
+  }
+  const Rate rate(static_cast<std::int64_t>(capacity), 1);
+  bounds.push_back(Bound{"total sent", "", transfer_time_fine(fine, rate)});
+}
+
+enum class Direction : std::uint8_t { outward, inward };
+
+/// Latency of the quickest way that data can take from `start` to every device (inward: from every
+/// device to `start`). GPUs forward too: an algorithm may send in several hops.
+std::vector<std::optional<Duration>> quickest(const Graph& graph, DeviceId start,
+                                              Direction direction) {
+  using Reached = std::pair<Duration, DeviceId>;
+  std::vector<std::optional<Duration>> result(graph.devices().size());
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> frontier;
+  frontier.emplace(Duration{}, start);
+  while (!frontier.empty()) {
+    const auto [latency, device] = frontier.top();
+    frontier.pop();
+    std::optional<Duration>& known = result[device.index()];
+    if (known) {
+      continue;
+    }
+    known = latency;
+    const bool outward = direction == Direction::outward;
+    for (const LinkId id : outward ? graph.links_out(device) : graph.links_in(device)) {
+      const Link& link = graph.link(id);
+      const DeviceId next = outward ? link.target : link.source;
+      if (!result[next.index()]) {
+        frontier.emplace(checked_add(latency, link.latency), next);
+      }
+    }
+  }
+  return result;
+}
+
+Duration longest(const std::vector<std::optional<Duration>>& latencies,
+                 std::span<const DeviceId> gpus) {
+  Duration result{};
+  for (const DeviceId gpu : gpus) {
+    result = std::max(result, latencies[gpu.index()].value_or(Duration{}));
+  }
+  return result;
+}
+
+/// A search costs one visit a link. Above this many visits only every k-th rank is a source; the
+/// result is then a bound that may be less tight.
+constexpr std::size_t most_link_visits = 1'000'000;
+
+Duration longest_latency(const Graph& graph, std::span<const DeviceId> gpus,
+                         const CollectiveCall& call) {
+  if (has_root(call.kind)) {
+    const bool from_root =
+        call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::scatter;
+    return longest(quickest(graph, gpus[call.root.index()],
+                            from_root ? Direction::outward : Direction::inward),
+                   gpus);
+  }
+  const std::size_t searches =
+      std::max<std::size_t>(1, most_link_visits / std::max<std::size_t>(1, graph.links().size()));
+  const std::size_t stride = (gpus.size() + searches - 1) / searches;
+  Duration result{};
+  for (std::size_t rank = 0; rank < gpus.size(); rank += stride) {
+    const auto latencies = quickest(graph, gpus[rank], Direction::outward);
+    const std::span<const DeviceId> targets =
+        call.kind == CollectiveKind::send_recv ? gpus.subspan((rank + 1) % gpus.size(), 1) : gpus;
+    result = std::max(result, longest(latencies, targets));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Bound> lower_bounds(const Cluster& cluster, std::span<const DeviceId> gpus,
+                                const CollectiveCall& call) {
+  COLLSIM_ENSURE(gpus.size() == call.ranks, "one GPU a rank");
+  std::vector<Bound> bounds;
+  if (call.ranks <= 1 || call.count == 0) {
+    return bounds;
+  }
+  const Graph& graph = cluster.graph();
+  const std::vector<Cut> cuts = gpu_cuts(graph, gpus);
+  add_gpu_cut(bounds, graph, gpus, cuts, call);
+  add_node_cut(bounds, graph, gpus, call);
+  add_leaf_group_cut(bounds, graph, gpus, call);
+  add_total_sent(bounds, cuts, call);
+  bounds.push_back(Bound{"latency", "", longest_latency(graph, gpus, call)});
+  std::stable_sort(bounds.begin(), bounds.end(),
+                   [](const Bound& a, const Bound& b) { return a.time > b.time; });
+  return bounds;
+}
+
+}  // namespace collsim

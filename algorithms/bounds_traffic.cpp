@@ -1,0 +1,78 @@
+#include "algorithms/bounds_traffic.hpp"
+
+namespace collsim::detail {
+
+namespace {
+
+Crossing reversed(Crossing crossing) { return Crossing{crossing.in, crossing.out}; }
+
+Crossing crossing_of_broadcast(const CollectiveCall& call, const CutSet& set) {
+  return set.holds_root ? Crossing{call.size(), Bytes(0)} : Crossing{Bytes(0), call.size()};
+}
+
+Crossing crossing_of_gather(const CollectiveCall& call, const CutSet& set) {
+  const std::int64_t outside = call.ranks - set.size;
+  return set.holds_root ? Crossing{Bytes(0), outside * call.block()}
+                        : Crossing{set.size * call.block(), Bytes(0)};
+}
+
+Crossing crossing_of_all_gather(const CollectiveCall& call, const CutSet& set) {
+  return Crossing{set.size * call.block(), (call.ranks - set.size) * call.block()};
+}
+
+}  // namespace
+
+Crossing must_cross(const CollectiveCall& call, const CutSet& set) {
+  switch (call.kind) {
+    case CollectiveKind::broadcast:
+      return crossing_of_broadcast(call, set);
+    case CollectiveKind::reduce:
+      return reversed(crossing_of_broadcast(call, set));
+    case CollectiveKind::gather:
+      return crossing_of_gather(call, set);
+    case CollectiveKind::scatter:
+      return reversed(crossing_of_gather(call, set));
+    case CollectiveKind::all_gather:
+      return crossing_of_all_gather(call, set);
+    case CollectiveKind::reduce_scatter:
+      return reversed(crossing_of_all_gather(call, set));
+    case CollectiveKind::all_reduce:
+      return Crossing{call.size(), call.size()};
+    case CollectiveKind::all_to_all: {
+      const Bytes exchanged = set.size * (call.ranks - set.size) * call.block();
+      return Crossing{exchanged, exchanged};
+    }
+    case CollectiveKind::send_recv:
+      return Crossing{set.sends_outside * call.size(), set.receives_outside * call.size()};
+  }
+  return Crossing{};
+}
+
+std::vector<CutSet> cut_sets(const CollectiveCall& call, std::span<const std::uint32_t> set_of_rank,
+                             std::uint32_t sets) {
+  std::vector<CutSet> result(sets);
+  const std::size_t ranks = set_of_rank.size();
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    CutSet& set = result[set_of_rank[rank]];
+    ++set.size;
+    if (rank == call.root.index()) {
+      set.holds_root = true;
+    }
+    if (set_of_rank[(rank + 1) % ranks] != set_of_rank[rank]) {
+      ++set.sends_outside;
+    }
+    if (set_of_rank[(rank + ranks - 1) % ranks] != set_of_rank[rank]) {
+      ++set.receives_outside;
+    }
+  }
+  return result;
+}
+
+std::optional<Bytes> must_be_sent(const CollectiveCall& call) {
+  if (call.kind != CollectiveKind::all_reduce) {
+    return std::nullopt;
+  }
+  return 2 * (std::int64_t{call.ranks} - 1) * call.size();
+}
+
+}  // namespace collsim::detail

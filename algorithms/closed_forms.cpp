@@ -1,0 +1,175 @@
+#include "algorithms/closed_forms.hpp"
+
+#include <array>
+#include <stdexcept>
+
+#include "algorithms/closed_form_terms.hpp"
+
+namespace collsim {
+
+namespace detail {
+
+Duration times(std::int64_t factor, Duration duration) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(factor, duration.count(), &product)) {
+    throw std::overflow_error("simulated time exceeds 106 days");
+  }
+  return Duration(product);
+}
+
+}  // namespace detail
+
+namespace {
+
+using detail::Form;
+using detail::Terms;
+using detail::times;
+
+/// What each rank contributes to a blocked collective, or what everyone ends up with.
+Bytes whole(const CollectiveCall& call) { return call.size(); }
+Bytes block(const CollectiveCall& call) { return call.block(); }
+/// The largest of one block a rank, where the call is one buffer.
+Bytes largest_share(const CollectiveCall& call) {
+  return detail::EvenBlocks(call, call.ranks).largest();
+}
+
+// naive: everything goes through the root, all its peers at once; the phases follow each other.
+
+Duration naive_buffer(const Terms& t, const CollectiveCall& call) {
+  return t.to_all_peers(whole(call));
+}
+Duration naive_block(const Terms& t, const CollectiveCall& call) {
+  return t.to_all_peers(block(call));
+}
+/// all_gather: the blocks in, then everything out; reduce_scatter: the reverse.
+Duration naive_block_and_whole(const Terms& t, const CollectiveCall& call) {
+  return checked_add(t.to_all_peers(block(call)), t.to_all_peers(whole(call)));
+}
+/// all_reduce: the buffer in and out; all_to_all: a block for every rank in and out.
+Duration naive_whole_twice(const Terms& t, const CollectiveCall& call) {
+  return times(2, t.to_all_peers(whole(call)));
+}
+
+// ring: the largest block goes all the way round, one hop after the other; no other can be later.
+
+Duration ring_once(const Terms& t, const CollectiveCall& call) {
+  return times(t.ranks() - 1, t.message(block(call)));
+}
+Duration ring_all_reduce(const Terms& t, const CollectiveCall& call) {
+  return times(2 * (std::int64_t{t.ranks()} - 1), t.message(largest_share(call)));
+}
+Duration ring_chain(const Terms& t, const CollectiveCall& call) {
+  return times(t.ranks() - 1, t.message(whole(call)));
+}
+
+// direct: every pair exchanges its block, all at once.
+
+Duration direct_block(const Terms& t, const CollectiveCall& call) {
+  return t.to_all_peers(block(call));
+}
+Duration direct_neighbour(const Terms& t, const CollectiveCall& call) {
+  return t.message(whole(call));
+}
+Duration direct_two_shot(const Terms& t, const CollectiveCall& call) {
+  return times(2, t.to_all_peers(largest_share(call)));
+}
+Duration direct_one_shot(const Terms& t, const CollectiveCall& call) {
+  return t.to_all_peers(whole(call));
+}
+
+// pairwise: n-1 rounds, a block to another peer in each.
+
+Duration pairwise(const Terms& t, const CollectiveCall& call) {
+  return times(t.ranks() - 1, t.message(block(call)));
+}
+
+struct Entry {
+  std::string_view algorithm;
+  CollectiveKind kind;
+  Form form;
+  /// Whether the form also holds where a switch's links are shared.
+  bool on_star;
+};
+
+constexpr bool on_star = true;
+constexpr bool mesh_only = false;
+
+using enum CollectiveKind;
+
+constexpr std::array forms{
+    Entry{"naive", broadcast, naive_buffer, on_star},
+    Entry{"naive", scatter, naive_block, on_star},
+    Entry{"naive", gather, naive_block, on_star},
+    Entry{"naive", reduce, naive_buffer, on_star},
+    Entry{"naive", all_gather, naive_block_and_whole, on_star},
+    Entry{"naive", reduce_scatter, naive_block_and_whole, on_star},
+    Entry{"naive", all_reduce, naive_whole_twice, on_star},
+    Entry{"naive", all_to_all, naive_whole_twice, on_star},
+    Entry{"ring", all_reduce, ring_all_reduce, on_star},
+    Entry{"ring", all_gather, ring_once, on_star},
+    Entry{"ring", reduce_scatter, ring_once, on_star},
+    Entry{"ring", broadcast, ring_chain, on_star},
+    Entry{"ring", reduce, ring_chain, on_star},
+    Entry{"tree", broadcast, detail::tree_broadcast, mesh_only},
+    Entry{"tree", gather, detail::tree_gather, mesh_only},
+    Entry{"tree", scatter, detail::tree_scatter, mesh_only},
+    Entry{"tree", reduce, detail::tree_reduce, mesh_only},
+    Entry{"tree", all_reduce, detail::tree_all_reduce, mesh_only},
+    Entry{"double-tree", all_reduce, detail::double_tree_all_reduce, mesh_only},
+    Entry{"double-tree", broadcast, detail::double_tree_broadcast, mesh_only},
+    Entry{"double-tree", reduce, detail::double_tree_reduce, mesh_only},
+    Entry{"recursive-doubling", all_reduce, detail::recursive_doubling_all_reduce, mesh_only},
+    Entry{"recursive-doubling", all_gather, detail::recursive_doubling_all_gather, mesh_only},
+    Entry{"halving-doubling", all_reduce, detail::halving_doubling_all_reduce, mesh_only},
+    Entry{"halving-doubling", reduce_scatter, detail::halving_doubling_reduce_scatter, mesh_only},
+    Entry{"halving-doubling", all_gather, detail::halving_doubling_all_gather, mesh_only},
+    Entry{"bruck", all_gather, detail::bruck_all_gather, mesh_only},
+    Entry{"bruck", all_to_all, detail::bruck_all_to_all, mesh_only},
+    Entry{"direct", all_gather, direct_block, on_star},
+    Entry{"direct", reduce_scatter, direct_block, on_star},
+    Entry{"direct", all_to_all, direct_block, on_star},
+    Entry{"direct", scatter, direct_block, on_star},
+    Entry{"direct", gather, direct_block, on_star},
+    Entry{"direct", send_recv, direct_neighbour, on_star},
+    Entry{"direct", all_reduce, direct_two_shot, on_star},
+    Entry{"direct-one-shot", all_reduce, direct_one_shot, on_star},
+    Entry{"pairwise", all_to_all, pairwise, mesh_only},
+    Entry{"pairwise", reduce_scatter, pairwise, mesh_only},
+};
+
+const Entry* find_form(std::string_view algorithm, CollectiveKind kind) {
+  const auto found = std::find_if(forms.begin(), forms.end(), [&](const Entry& entry) {
+    return entry.algorithm == algorithm && entry.kind == kind;
+  });
+  return found == forms.end() ? nullptr : &*found;
+}
+
+Duration evaluate(const Entry& entry, const CollectiveCall& call, const UniformMachine& machine,
+                  detail::Sharing sharing) {
+  if (call.ranks <= 1 || call.count == 0) {
+    return Duration{};
+  }
+  return entry.form(Terms(machine, call.ranks, sharing), call);
+}
+
+}  // namespace
+
+std::optional<Duration> closed_form_mesh(std::string_view algorithm, const CollectiveCall& call,
+                                         const UniformMachine& machine) {
+  const Entry* entry = find_form(algorithm, call.kind);
+  if (entry == nullptr) {
+    return std::nullopt;
+  }
+  return evaluate(*entry, call, machine, detail::Sharing::none);
+}
+
+std::optional<Duration> closed_form_star(std::string_view algorithm, const CollectiveCall& call,
+                                         const UniformMachine& machine) {
+  const Entry* entry = find_form(algorithm, call.kind);
+  if (entry == nullptr || !entry->on_star) {
+    return std::nullopt;
+  }
+  return evaluate(*entry, call, machine, detail::Sharing::peers);
+}
+
+}  // namespace collsim
