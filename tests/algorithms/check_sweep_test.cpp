@@ -214,3 +214,25 @@ TEST_CASE("every other algorithm of the table is correct") {
     if (!swept) sweep_on_nodes(algorithm.name);
   }
 }
+
+TEST_CASE("the cost of a check follows the steps, not the bytes") {
+  // A tebibyte a rank, plus some bytes that do not divide: anything kept per byte would not end.
+  ProgramRequest request;
+  request.call.ranks = 8;
+  request.call.type = DataType::uint8;
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const CollectiveKind kind : algorithm.collectives) {
+      request.call.kind = kind;
+      request.call.in_place = places(kind).back();
+      if (algorithm.obstacle(request)) continue;
+      request.call.count = (std::int64_t{1} << 40) + 5;
+      const auto large = check_program(*build_program(algorithm, request));
+      request.call.count = 64;
+      const auto small = check_program(*build_program(algorithm, request));
+      CAPTURE(algorithm.name, name_of(kind));
+      CHECK(large.ok());
+      CHECK(large.steps == small.steps);
+      CHECK(large.messages == small.messages);
+    }
+  }
+}
