@@ -19,6 +19,9 @@ std::size_t hash_of(Time time, EventPhase phase) {
   return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> 58U);
 }
 
+// Comparisons of random times are branches that a processor cannot predict; arithmetic has none.
+std::size_t as_number(bool condition) { return condition ? 1 : 0; }
+
 }  // namespace
 
 EventQueue::EventQueue() : batches_(1), items_(1) {}
@@ -56,15 +59,8 @@ void EventQueue::new_batch(const Event& event, std::uint32_t item, std::uint32_t
   const std::uint64_t order =
       (static_cast<std::uint64_t>(event.phase) << phase_shift) | sequence_++;
   const Entry entry{event.time, order, recent};
-  std::size_t hole = heap_.size();
   heap_.push_back(entry);
-  while (hole > 0) {
-    const std::size_t parent = (hole - 1) / children;
-    if (!before(entry, heap_[parent])) break;
-    heap_[hole] = heap_[parent];
-    hole = parent;
-  }
-  heap_[hole] = entry;
+  sift_up(heap_.size() - 1, entry);
 }
 
 void EventQueue::push(const Event& event) {
@@ -81,25 +77,42 @@ void EventQueue::push(const Event& event) {
   }
 }
 
+void EventQueue::sift_up(std::size_t hole, const Entry& entry) {
+  while (hole > 0) {
+    const std::size_t parent = (hole - 1) / children;
+    if (!before(entry, heap_[parent])) break;
+    heap_[hole] = heap_[parent];
+    hole = parent;
+  }
+  heap_[hole] = entry;
+}
+
+// The hole left in front moves down to a leaf along the least children, without looking at the entry
+// that fills it in the end: that one was a leaf and nearly always belongs down there.
 void EventQueue::remove_front() {
   const Entry entry = heap_.back();
   heap_.pop_back();
   const std::size_t size = heap_.size();
   if (size == 0) return;
   std::size_t hole = 0;
-  while (true) {
-    const std::size_t first = hole * children + 1;
-    if (first >= size) break;
+  std::size_t first = 1;
+  while (first + children <= size) {
+    const std::size_t low = first + as_number(before(heap_[first + 1], heap_[first]));
+    const std::size_t high = first + 2 + as_number(before(heap_[first + 3], heap_[first + 2]));
+    const std::size_t least = low + (high - low) * as_number(before(heap_[high], heap_[low]));
+    heap_[hole] = heap_[least];
+    hole = least;
+    first = hole * children + 1;
+  }
+  if (first < size) {
     std::size_t least = first;
-    const std::size_t end = std::min(first + children, size);
-    for (std::size_t child = first + 1; child < end; ++child) {
+    for (std::size_t child = first + 1; child < size; ++child) {
       if (before(heap_[child], heap_[least])) least = child;
     }
-    if (!before(heap_[least], entry)) break;
     heap_[hole] = heap_[least];
     hole = least;
   }
-  heap_[hole] = entry;
+  sift_up(hole, entry);
 }
 
 Event EventQueue::pop() {

@@ -77,6 +77,7 @@ class EventQueue {
   static bool before(const Entry& a, const Entry& b);
   std::uint32_t new_item(const Event& event);
   void new_batch(const Event& event, std::uint32_t item, std::uint32_t& recent);
+  void sift_up(std::size_t hole, const Entry& entry);
   void remove_front();
 
   std::vector<Entry> heap_;

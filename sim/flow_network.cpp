@@ -137,7 +137,7 @@ void FlowNetwork::advance_alone(TransferId id, Rate full_rate) {
   }
   Alone& alone = alone_[id.value()];
   const Time now = queue_->now();
-  const Duration needed = times_.of(alone.left, full_rate);
+  const Duration needed = transfer_time_fine(alone.left, full_rate);
   if (needed <= now - alone.updated) {
     alone.updated += needed;
     alone.left = 0;
@@ -150,12 +150,12 @@ void FlowNetwork::advance_alone(TransferId id, Rate full_rate) {
 Duration FlowNetwork::wire_time(TransferId id) {
   Transfer& transfer = transfers_[id.index()];
   const Rate full_rate = paths_.full_rate(transfer.path).rate;
-  if (!transfer.capacity_changed) return times_.of(to_fine(transfer.bytes), full_rate);
+  if (!transfer.capacity_changed) return transfer_time_fine(to_fine(transfer.bytes), full_rate);
   transfer.capacity_changed = false;
   const auto entry = alone_.find(id.value());
   const Alone alone = entry->second;
   alone_.erase(entry);
-  return checked_add(alone.updated - transfer.start, times_.of(alone.left, full_rate));
+  return checked_add(alone.updated - transfer.start, transfer_time_fine(alone.left, full_rate));
 }
 
 void FlowNetwork::schedule(TransferId id) {
@@ -181,7 +181,7 @@ void FlowNetwork::set_rate(Transfer& transfer, Rate rate, LinkId bottleneck) {
     transfer.updated = now;
   }
   transfer.rate = rate;
-  transfer.departure = checked_add(now, times_.of(transfer.left, rate));
+  transfer.departure = checked_add(now, transfer_time_fine(transfer.left, rate));
   if (transfer.scheduled) {
     ++transfer.generation;
     transfer.scheduled = false;

@@ -23,7 +23,6 @@
 #include "sim/link_usage.hpp"
 #include "sim/network.hpp"
 #include "sim/path_table.hpp"
-#include "sim/transfer_times.hpp"
 
 namespace collsim {
 
@@ -103,7 +102,6 @@ class FlowNetwork final : public Network {
   EventQueue* queue_;
   PathTable paths_;
   LinkUsage usage_;
-  TransferTimes times_;
   FairShareSolver solver_;
   std::vector<Transfer> transfers_;
   std::vector<TransferId> free_transfers_;

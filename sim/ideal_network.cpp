@@ -69,7 +69,8 @@ void IdealNetwork::set_capacity(LinkId link, Bandwidth bandwidth) {
 
 void IdealNetwork::schedule(TransferId id) {
   Transfer& transfer = transfers_[id.index()];
-  const Time departure = checked_add(queue_->now(), times_.of(transfer.left, transfer.rate));
+  const Time departure =
+      checked_add(queue_->now(), transfer_time_fine(transfer.left, transfer.rate));
   queue_->push(Event{departure, EventPhase::departure, id.value(), transfer.generation});
 }
 

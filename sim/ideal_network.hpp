@@ -14,7 +14,6 @@
 #include "sim/link_usage.hpp"
 #include "sim/network.hpp"
 #include "sim/path_table.hpp"
-#include "sim/transfer_times.hpp"
 
 namespace collsim {
 
@@ -58,7 +57,6 @@ class IdealNetwork final : public Network {
   EventQueue* queue_;
   PathTable paths_;
   LinkUsage usage_;
-  TransferTimes times_;
   std::vector<Transfer> transfers_;
   std::vector<TransferId> free_transfers_;
   std::vector<TransferId> started_;  ///< since the last settle(), not of 0 bytes

@@ -9,9 +9,19 @@ namespace collsim {
 namespace {
 
 bool crosses_a_link_twice(const Route& route) {
+  constexpr std::size_t few = 8;  // up to here comparing all pairs beats an allocation
+  const std::vector<RouteHop>& hops = route.hops;
+  if (hops.size() <= few) {
+    for (std::size_t i = 1; i < hops.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (hops[i].link == hops[j].link) return true;
+      }
+    }
+    return false;
+  }
   std::vector<LinkId> links;
-  links.reserve(route.hops.size());
-  for (const RouteHop& hop : route.hops) links.push_back(hop.link);
+  links.reserve(hops.size());
+  for (const RouteHop& hop : hops) links.push_back(hop.link);
   std::sort(links.begin(), links.end());
   return std::adjacent_find(links.begin(), links.end()) != links.end();
 }
