@@ -317,7 +317,7 @@ void for_each_program(const std::function<void(const Program&)>& visit) {
     for (const CollectiveKind kind : algorithm.collectives) {
       ProgramRequest request = request_for(kind, 5, 20);
       request.call.root = has_root(kind) ? Rank(1) : Rank(0);
-      for (const std::uint32_t node : {0, 0, 1, 1, 1}) request.node_of_rank.emplace_back(node);
+      for (const std::uint32_t node : {0U, 0U, 1U, 1U, 1U}) request.node_of_rank.emplace_back(node);
       for (const std::uint32_t parts : {1U, 2U}) {
         request.channels = parts;
         request.chunks = parts;

@@ -49,7 +49,7 @@ Outputs run(const Algorithm& algorithm, CollectiveCall call, const Variant& vari
             const Inputs& inputs) {
   call.in_place = variant.in_place;
   ProgramRequest request{call, variant.channels, variant.chunks, {}};
-  for (const std::uint32_t node : {0, 1, 0, 1}) request.node_of_rank.emplace_back(node);
+  for (const std::uint32_t node : {0U, 1U, 0U, 1U}) request.node_of_rank.emplace_back(node);
   return interpret_program(*build_program(algorithm, request), inputs);
 }
 
