@@ -1,0 +1,128 @@
+#include "algorithms/table.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "topology/error.hpp"
+
+using namespace collsim;
+
+namespace {
+
+ProgramRequest request_for(CollectiveKind kind, std::uint32_t ranks = 4) {
+  ProgramRequest request;
+  request.call.kind = kind;
+  request.call.ranks = ranks;
+  request.call.count = 8;
+  request.call.in_place = allows_in_place(kind) ? InPlace::yes : InPlace::no;
+  return request;
+}
+
+std::string message_of(const std::string& algorithm, const ProgramRequest& request) {
+  try {
+    static_cast<void>(build_program(find_algorithm(algorithm), request));
+  } catch (const InputError& error) {
+    return error.render();
+  }
+  return {};
+}
+
+std::string implementers(CollectiveKind kind) {
+  std::string names;
+  for (const Algorithm* algorithm : applicable_algorithms(request_for(kind))) {
+    names += (names.empty() ? "" : " ") + std::string(algorithm->name);
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("every collective has the algorithms that the documentation names") {
+  // On one node, so without hierarchical.
+  using enum CollectiveKind;
+  CHECK(implementers(all_reduce) ==
+        "naive ring tree double-tree recursive-doubling halving-doubling direct direct-one-shot");
+  CHECK(implementers(all_gather) == "naive ring recursive-doubling halving-doubling bruck direct");
+  CHECK(implementers(reduce_scatter) == "naive ring halving-doubling direct pairwise");
+  CHECK(implementers(broadcast) == "naive ring tree double-tree");
+  CHECK(implementers(reduce) == "naive ring tree double-tree");
+  CHECK(implementers(gather) == "naive tree direct");
+  CHECK(implementers(scatter) == "naive tree direct");
+  CHECK(implementers(all_to_all) == "naive bruck direct pairwise");
+  CHECK(implementers(send_recv) == "direct");
+}
+
+TEST_CASE("names of algorithms are unique and found") {
+  for (const Algorithm& algorithm : algorithms()) {
+    CHECK(&find_algorithm(algorithm.name) == &algorithm);
+    CHECK(!algorithm.summary.empty());
+    CHECK(!algorithm.collectives.empty());
+  }
+}
+
+TEST_CASE("a program has the name, the call, the channels and the chunks that were asked for") {
+  ProgramRequest request = request_for(CollectiveKind::all_reduce);
+  request.channels = 2;
+  request.chunks = 3;
+  for (const Algorithm* algorithm : applicable_algorithms(request)) {
+    const auto program = build_program(*algorithm, request);
+    CHECK(program->algorithm() == algorithm->name);
+    CHECK(program->call().count == 8);
+    CHECK(program->channels() == 2);
+    CHECK(program->chunks() == 3);
+  }
+}
+
+TEST_CASE("an unknown algorithm is an error that names the nearest one") {
+  CHECK_THROWS_AS(find_algorithm("rings"), InputError);
+  const std::string text = message_of("duoble-tree", request_for(CollectiveKind::all_reduce));
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("error: unknown algorithm 'duoble-tree'"));
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("hint: did you mean double-tree?"));
+}
+
+TEST_CASE("an algorithm that does not implement a collective names those that do") {
+  CHECK(message_of("ring", request_for(CollectiveKind::all_to_all)) ==
+        "error: ring does not implement all_to_all; expected naive, bruck, direct, pairwise or "
+        "hierarchical");
+}
+
+TEST_CASE("a root that is no rank is an error") {
+  ProgramRequest request = request_for(CollectiveKind::broadcast);
+  request.call.root = Rank(4);
+  CHECK(message_of("tree", request) == "error: root: there is no rank 4 among 4 ranks");
+}
+
+TEST_CASE("all_to_all in place is an error") {
+  ProgramRequest request = request_for(CollectiveKind::all_to_all);
+  request.call.in_place = InPlace::yes;
+  CHECK(message_of("direct", request) ==
+        "error: all_to_all cannot run in place: its blocks would be overwritten before they are "
+        "sent");
+}
+
+TEST_CASE("1 rank and 0 bytes send nothing; out of place the input is copied") {
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const CollectiveKind kind : algorithm.collectives) {
+      for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
+        if (in_place == InPlace::yes && !allows_in_place(kind)) continue;
+        ProgramRequest alone = request_for(kind, 1);
+        alone.call.in_place = in_place;
+        if (algorithm.obstacle(alone)) continue;
+        const auto program = build_program(algorithm, alone);
+        CHECK(program->transfer_count() == 0);
+        const bool copies = in_place == InPlace::no;
+        REQUIRE(program->step_count(Rank(0), 0) == (copies ? 1 : 0));
+        if (copies) CHECK(program->step(Rank(0), 0, 0).primitive() == Primitive::copy);
+
+        ProgramRequest empty = request_for(kind, 5);
+        empty.call.in_place = in_place;
+        empty.call.count = 0;
+        const auto nothing = build_program(algorithm, empty);
+        CHECK(nothing->transfer_count() == 0);
+        CHECK(nothing->step_count(Rank(4), 0) == 0);
+      }
+    }
+  }
+}
