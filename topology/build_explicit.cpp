@@ -59,7 +59,8 @@ Names add_devices(GraphBuilder& builder, const ExplicitGraphSpec& spec) {
     if (device.name.empty()) throw InputError("expected a name, got an empty one", path);
     const DeviceId id = builder.add_named_device(device.kind, node_of(device), device.name);
     if (!names.emplace(device.name, id).second) {
-      throw InputError("expected a name of its own, got " + quoted(device.name) + " again", path);
+      throw InputError("expected a name that no other device has, got " + quoted(device.name),
+                       path);
     }
   }
   return names;

@@ -67,6 +67,18 @@ std::optional<MemberName> member_named(const std::vector<Family>& families,
   return std::nullopt;
 }
 
+/// Every device has one name: no family twice, and no "cpu1" beside a family "cpu" of two.
+void require_distinct(const std::vector<Family>& families, const NodeSpec& spec) {
+  for (std::size_t i = 0; i < spec.devices.size(); ++i) {
+    const std::string& name = spec.devices[i].name;
+    const auto others = std::ranges::count(families, name, &Family::name) - 1;
+    const auto member = member_named(families, name);
+    if (others == 0 && (!member || member->number >= member->family->count)) continue;
+    throw InputError("expected a name that no other device has, got " + quoted(name),
+                     at("node.devices", i) + ".name");
+  }
+}
+
 std::vector<Family> resolve_families(const NodeSpec& spec) {
   std::vector<Family> families{{"gpu", DeviceKind::gpu, true, 0, spec.gpus}};
   std::uint64_t position = spec.gpus;
@@ -74,11 +86,6 @@ std::vector<Family> resolve_families(const NodeSpec& spec) {
     const DeviceGroupSpec& group = spec.devices[i];
     const std::string path = at("node.devices", i);
     require_family_name(group, path + ".name");
-    if (std::ranges::find(families, group.name, &Family::name) != families.end() ||
-        member_named(families, group.name)) {
-      throw InputError("expected a name of its own, got " + quoted(group.name) + " again",
-                       path + ".name");
-    }
     if (group.kind == DeviceKind::gpu) {
       throw InputError("expected another kind than gpu: node.gpus says how many GPUs there are",
                        path + ".kind");
@@ -90,6 +97,7 @@ std::vector<Family> resolve_families(const NodeSpec& spec) {
                         static_cast<std::uint32_t>(position), count});
     position += count;
   }
+  require_distinct(families, spec);
   return families;
 }
 

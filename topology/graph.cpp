@@ -73,7 +73,7 @@ std::string_view name_of(DeviceKind kind) {
     case DeviceKind::nic:
       return "nic";
     case DeviceKind::network_switch:
-      return "network-switch";
+      return "switch";
   }
   COLLSIM_ENSURE(false, "unknown kind of device");
 }
