@@ -10,7 +10,9 @@ namespace collsim::detail {
 
 void require_sizes(std::uint64_t devices, std::uint64_t links, const std::string& path) {
   const auto require = [&path](std::uint64_t found, std::uint64_t most, const char* what) {
-    if (found <= most) return;
+    if (found <= most) {
+      return;
+    }
     throw InputError("expected a cluster of at most " + std::to_string(most) + " " + what +
                          ", got " + std::to_string(found),
                      path);
@@ -30,13 +32,17 @@ void require_link(Bandwidth bandwidth, Duration latency, const std::string& path
 
 void require_latency(Duration latency, const std::string& path) {
   constexpr Duration longest = std::chrono::hours(1);
-  if (latency >= Duration::zero() && latency <= longest) return;
+  if (latency >= Duration::zero() && latency <= longest) {
+    return;
+  }
   throw InputError(
       "expected a latency from 0 to 3600 s, got " + std::to_string(latency.count()) + " ps", path);
 }
 
 void require_count(std::uint32_t count, const std::string& path) {
-  if (count == 0) throw InputError("expected a count of at least 1, got 0", path);
+  if (count == 0) {
+    throw InputError("expected a count of at least 1, got 0", path);
+  }
 }
 
 std::string quoted(const std::string& word) { return '"' + word + '"'; }
@@ -56,9 +62,13 @@ std::string_view level_name(LinkKind kind) {
 
 void add_levels(GraphBuilder& builder, const std::vector<LinkSpec>& links) {
   std::vector<LinkKind> kinds;
-  for (const LinkSpec& link : links) kinds.push_back(link.kind);
+  for (const LinkSpec& link : links) {
+    kinds.push_back(link.kind);
+  }
   std::ranges::sort(kinds);
-  for (const LinkKind kind : kinds) builder.add_level(level_name(kind));
+  for (const LinkKind kind : kinds) {
+    builder.add_level(level_name(kind));
+  }
 }
 
 void add_links(GraphBuilder& builder, const LinkSpec& spec, DeviceId source, DeviceId target) {

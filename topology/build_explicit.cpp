@@ -20,8 +20,12 @@ bool belongs_to_no_node(DeviceKind kind) {
 }
 
 std::optional<NodeId> node_of(const ExplicitDeviceSpec& device) {
-  if (device.node) return NodeId(*device.node);
-  if (belongs_to_no_node(device.kind)) return std::nullopt;
+  if (device.node) {
+    return NodeId(*device.node);
+  }
+  if (belongs_to_no_node(device.kind)) {
+    return std::nullopt;
+  }
   return NodeId(0);
 }
 
@@ -30,7 +34,9 @@ void require_dense_nodes(const ExplicitGraphSpec& spec) {
   std::vector<bool> used(spec.devices.size(), false);
   for (std::size_t i = 0; i < spec.devices.size(); ++i) {
     const auto node = node_of(spec.devices[i]);
-    if (!node) continue;
+    if (!node) {
+      continue;
+    }
     if (node->index() >= used.size()) {
       throw InputError("expected nodes numbered 0, 1, 2, … without gaps, got " +
                            std::to_string(node->value()) + " among " + std::to_string(used.size()) +
@@ -43,7 +49,9 @@ void require_dense_nodes(const ExplicitGraphSpec& spec) {
   for (std::size_t i = 0; i < spec.devices.size(); ++i) {
     const auto node = node_of(spec.devices[i]);
     const std::ptrdiff_t missing = gap - used.begin();
-    if (!node || static_cast<std::ptrdiff_t>(node->index()) < missing) continue;
+    if (!node || static_cast<std::ptrdiff_t>(node->index()) < missing) {
+      continue;
+    }
     throw InputError("expected nodes numbered 0, 1, 2, … without gaps, got " +
                          std::to_string(node->value()) + " and no device of node " +
                          std::to_string(missing),
@@ -56,7 +64,9 @@ Names add_devices(GraphBuilder& builder, const ExplicitGraphSpec& spec) {
   for (std::size_t i = 0; i < spec.devices.size(); ++i) {
     const ExplicitDeviceSpec& device = spec.devices[i];
     const std::string path = at("graph.devices", i) + ".name";
-    if (device.name.empty()) throw InputError("expected a name, got an empty one", path);
+    if (device.name.empty()) {
+      throw InputError("expected a name, got an empty one", path);
+    }
     const DeviceId id = builder.add_named_device(device.kind, node_of(device), device.name);
     if (!names.emplace(device.name, id).second) {
       throw InputError("expected a name that no other device has, got " + quoted(device.name),
@@ -68,9 +78,13 @@ Names add_devices(GraphBuilder& builder, const ExplicitGraphSpec& spec) {
 
 DeviceId resolve(const Names& names, const std::string& name, const std::string& path) {
   const auto found = names.find(name);
-  if (found != names.end()) return found->second;
+  if (found != names.end()) {
+    return found->second;
+  }
   std::vector<std::string> accepted;
-  for (const auto& [known, id] : names) accepted.push_back(known);
+  for (const auto& [known, id] : names) {
+    accepted.push_back(known);
+  }
   throw InputError("expected the name of a device of the graph, got " + quoted(name), path,
                    did_you_mean(name, accepted));
 }

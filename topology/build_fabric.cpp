@@ -86,9 +86,13 @@ struct FabricCable {
 /// name would make names ambiguous.
 std::string switch_stem(const std::string& name, const ClusterSpec& spec,
                         const NodeTemplate& node) {
-  if (spec.nodes > 1) return name;
+  if (spec.nodes > 1) {
+    return name;
+  }
   for (const NodeTemplate::Family& family : node.families) {
-    if (family.name == name) return "fabric_" + name;
+    if (family.name == name) {
+      return "fabric_" + name;
+    }
   }
   return name;
 }
@@ -120,7 +124,9 @@ FabricPlan plan_fabric(const ClusterSpec& spec, const NodeTemplate& node) {
   const bool single = fabric.kind == FabricKind::single_switch;
   require_link(fabric.link.bandwidth, fabric.link.latency, "fabric.link");
   require_latency(fabric.leaf.latency, single ? "fabric.switch.latency" : "fabric.leaf.latency");
-  if (single) return plan_single_switch(spec, std::uint64_t{spec.nodes} * node.nics.size());
+  if (single) {
+    return plan_single_switch(spec, std::uint64_t{spec.nodes} * node.nics.size());
+  }
   require_latency(fabric.spine.latency, "fabric.spine.latency");
   if (fabric.uplink) {
     require_link(fabric.uplink->bandwidth, fabric.uplink->latency, "fabric.uplink");
@@ -131,7 +137,9 @@ FabricPlan plan_fabric(const ClusterSpec& spec, const NodeTemplate& node) {
 void add_fabric(GraphBuilder& builder, const ClusterSpec& spec, const NodeTemplate& node,
                 const FabricPlan& plan) {
   const FabricSpec& fabric = spec.fabric;
-  if (fabric.kind == FabricKind::none) return;
+  if (fabric.kind == FabricKind::none) {
+    return;
+  }
   const bool single = fabric.kind == FabricKind::single_switch;
   const std::uint32_t leaf_stem =
       builder.add_stem(switch_stem(single ? "switch" : "leaf", spec, node), !single);
@@ -143,14 +151,18 @@ void add_fabric(GraphBuilder& builder, const ClusterSpec& spec, const NodeTempla
       down.add(builder, DeviceId(n * node.devices + nic), leaves[n / plan.nodes_per_leaf]);
     }
   }
-  if (single) return;
+  if (single) {
+    return;
+  }
 
   const std::uint32_t spine_stem = builder.add_stem(switch_stem("spine", spec, node), true);
   const auto spines = add_switches(builder, spine_stem, plan.spines);
   const FabricCable up{fabric.uplink.value_or(fabric.link), fabric.leaf.latency,
                        fabric.spine.latency, builder.add_level("spine")};
   for (const DeviceId leaf : leaves) {
-    for (const DeviceId spine : spines) up.add(builder, leaf, spine);
+    for (const DeviceId spine : spines) {
+      up.add(builder, leaf, spine);
+    }
   }
 }
 

@@ -43,7 +43,9 @@ void require_family_name(const DeviceGroupSpec& group, const std::string& path) 
 
 std::vector<std::string> family_names(const std::vector<Family>& families) {
   std::vector<std::string> names;
-  for (const Family& family : families) names.push_back(family.name);
+  for (const Family& family : families) {
+    names.push_back(family.name);
+  }
   return names;
 }
 
@@ -56,13 +58,19 @@ struct MemberName {
 std::optional<MemberName> member_named(const std::vector<Family>& families,
                                        const std::string& name) {
   std::size_t digits = 0;
-  while (digits < name.size() && is_digit(name[name.size() - 1 - digits])) ++digits;
+  while (digits < name.size() && is_digit(name[name.size() - 1 - digits])) {
+    ++digits;
+  }
   // Ten digits hold every 32-bit number; a leading zero would give one device two names.
   const std::string number = name.substr(name.size() - digits);
-  if (digits == 0 || digits > 10 || (digits > 1 && number.front() == '0')) return std::nullopt;
+  if (digits == 0 || digits > 10 || (digits > 1 && number.front() == '0')) {
+    return std::nullopt;
+  }
   const std::string_view stem(name.data(), name.size() - digits);
   for (const Family& family : families) {
-    if (family.numbered && family.name == stem) return MemberName{&family, std::stoull(number)};
+    if (family.numbered && family.name == stem) {
+      return MemberName{&family, std::stoull(number)};
+    }
   }
   return std::nullopt;
 }
@@ -73,7 +81,9 @@ void require_distinct(const std::vector<Family>& families, const NodeSpec& spec)
     const std::string& name = spec.devices[i].name;
     const auto others = std::ranges::count(families, name, &Family::name) - 1;
     const auto member = member_named(families, name);
-    if (others == 0 && (!member || member->number >= member->family->count)) continue;
+    if (others == 0 && (!member || member->number >= member->family->count)) {
+      continue;
+    }
     throw InputError("expected a name that no other device has, got " + quoted(name),
                      at("node.devices", i) + ".name");
   }
@@ -104,7 +114,9 @@ std::vector<Family> resolve_families(const NodeSpec& spec) {
 Members resolve_end(const std::vector<Family>& families, const std::string& name,
                     const std::string& path) {
   for (const Family& family : families) {
-    if (family.name == name) return {family.first, family.count};
+    if (family.name == name) {
+      return {family.first, family.count};
+    }
   }
   std::vector<std::string> accepted = family_names(families);
   const auto member = member_named(families, name);
@@ -157,7 +169,9 @@ std::uint64_t require_pairing(const Ends& ends) {
                          ", got " + quoted(ends.spec.to),
                      ends.path + ".to", "`connect: mesh` joins every pair of one family");
   }
-  if (ends.spec.connect == Connect::all) return from * to;
+  if (ends.spec.connect == Connect::all) {
+    return from * to;
+  }
   if (ends.spec.connect == Connect::one_to_one && from != to) {
     refuse_pairing(ends, "as many devices in `to` as in `from`");
   }
@@ -174,11 +188,15 @@ void for_each_pair(const Ends& ends, PairFunction pair) {
   switch (ends.spec.connect) {
     case Connect::all:
       for (std::uint32_t i = 0; i < from.count; ++i) {
-        for (std::uint32_t j = 0; j < to.count; ++j) pair(from.first + i, to.first + j);
+        for (std::uint32_t j = 0; j < to.count; ++j) {
+          pair(from.first + i, to.first + j);
+        }
       }
       break;
     case Connect::one_to_one:
-      for (std::uint32_t i = 0; i < from.count; ++i) pair(from.first + i, to.first + i);
+      for (std::uint32_t i = 0; i < from.count; ++i) {
+        pair(from.first + i, to.first + i);
+      }
       break;
     case Connect::grouped:
       for (std::uint32_t i = 0; i < from.count; ++i) {
@@ -189,7 +207,9 @@ void for_each_pair(const Ends& ends, PairFunction pair) {
       const bool cables = ends.spec.duplex == Duplex::both_ways;
       for (std::uint32_t i = 0; i < from.count; ++i) {
         for (std::uint32_t j = cables ? i + 1 : 0; j < from.count; ++j) {
-          if (i != j) pair(from.first + i, from.first + j);
+          if (i != j) {
+            pair(from.first + i, from.first + j);
+          }
         }
       }
       break;
@@ -218,14 +238,20 @@ void resolve_links(const NodeSpec& spec, NodeTemplate& node) {
 }  // namespace
 
 NodeTemplate resolve_node(const NodeSpec& spec) {
-  if (spec.gpus == 0) throw InputError("expected at least 1 GPU in a node, got 0", "node.gpus");
+  if (spec.gpus == 0) {
+    throw InputError("expected at least 1 GPU in a node, got 0", "node.gpus");
+  }
   require_sizes(spec.gpus, 0, "node.gpus");
   NodeTemplate node;
   node.families = resolve_families(spec);
   for (const Family& family : node.families) {
     node.devices = family.first + family.count;
-    if (family.kind != DeviceKind::nic) continue;
-    for (std::uint32_t i = 0; i < family.count; ++i) node.nics.push_back(family.first + i);
+    if (family.kind != DeviceKind::nic) {
+      continue;
+    }
+    for (std::uint32_t i = 0; i < family.count; ++i) {
+      node.nics.push_back(family.first + i);
+    }
   }
   resolve_links(spec, node);
   return node;

@@ -23,11 +23,15 @@ class Reach {
     seen_in_[start.index()] = search_;
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const DeviceId device = queue_[i];
-      if (device != start && graph_->device(device).kind == DeviceKind::gpu) continue;
+      if (device != start && graph_->device(device).kind == DeviceKind::gpu) {
+        continue;
+      }
       const bool along = direction == Direction::along;
       for (const LinkId id : along ? graph_->links_out(device) : graph_->links_in(device)) {
         const DeviceId other = along ? graph_->link(id).target : graph_->link(id).source;
-        if (seen_in_[other.index()] == search_) continue;
+        if (seen_in_[other.index()] == search_) {
+          continue;
+        }
         seen_in_[other.index()] = search_;
         queue_.push_back(other);
       }
@@ -65,7 +69,9 @@ bool has_hub(const Graph& graph, Reach& forward, Reach& backward) {
   for (int i = 0; i < most_tries && !candidates.empty(); ++i) {
     forward.search(candidates.front(), Direction::along);
     backward.search(candidates.front(), Direction::against);
-    if (holds_all_gpus(graph, forward) && holds_all_gpus(graph, backward)) return true;
+    if (holds_all_gpus(graph, forward) && holds_all_gpus(graph, backward)) {
+      return true;
+    }
     std::erase_if(candidates, [&](DeviceId device) {
       return forward.contains(device) && backward.contains(device);
     });
@@ -78,11 +84,15 @@ bool has_hub(const Graph& graph, Reach& forward, Reach& backward) {
 std::optional<std::pair<DeviceId, DeviceId>> unreachable_pair(const Graph& graph) {
   Reach forward(graph);
   Reach backward(graph);
-  if (has_hub(graph, forward, backward)) return std::nullopt;
+  if (has_hub(graph, forward, backward)) {
+    return std::nullopt;
+  }
   for (const DeviceId from : graph.gpus()) {
     forward.search(from, Direction::along);
     for (const DeviceId to : graph.gpus()) {
-      if (!forward.contains(to)) return std::pair(from, to);
+      if (!forward.contains(to)) {
+        return std::pair(from, to);
+      }
     }
   }
   return std::nullopt;

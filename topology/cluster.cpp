@@ -11,7 +11,9 @@ namespace collsim {
 namespace {
 
 Graph build_from_template(const ClusterSpec& spec) {
-  if (spec.nodes == 0) throw InputError("expected at least 1 node, got 0", "nodes");
+  if (spec.nodes == 0) {
+    throw InputError("expected at least 1 node, got 0", "nodes");
+  }
   const detail::NodeTemplate node = detail::resolve_node(spec.node);
   const detail::FabricPlan plan = detail::plan_fabric(spec, node);
   detail::require_sizes(std::uint64_t{spec.nodes} * node.devices + plan.leaves + plan.spines,
@@ -27,7 +29,9 @@ Graph build_from_template(const ClusterSpec& spec) {
 
 /// Where to look for a missing link between two GPUs.
 std::string missing_link_path(const ClusterSpec& spec, const Graph& graph, DeviceId a, DeviceId b) {
-  if (spec.graph) return "graph.links";
+  if (spec.graph) {
+    return "graph.links";
+  }
   return graph.device(a).node == graph.device(b).node ? "node.links" : "fabric";
 }
 

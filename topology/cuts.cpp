@@ -43,10 +43,16 @@ std::vector<Cut> node_cuts(const Graph& graph) {
   for (const Link& link : graph.links()) {
     const auto source = graph.device(link.source).node;
     const auto target = graph.device(link.target).node;
-    if (source == target) continue;
+    if (source == target) {
+      continue;
+    }
     const auto node_name = [](NodeId node) { return "node" + std::to_string(node.value()); };
-    if (source) add(cuts[source->index()].out, link.bandwidth, node_name(*source));
-    if (target) add(cuts[target->index()].in, link.bandwidth, node_name(*target));
+    if (source) {
+      add(cuts[source->index()].out, link.bandwidth, node_name(*source));
+    }
+    if (target) {
+      add(cuts[target->index()].in, link.bandwidth, node_name(*target));
+    }
   }
   return cuts;
 }
@@ -61,13 +67,19 @@ std::vector<std::optional<Duration>> shortest_latencies(const Graph& graph, Devi
   while (!queue.empty()) {
     const auto [reached, device] = queue.top();
     queue.pop();
-    if (latency[device.index()] < reached) continue;
-    if (device != from && graph.device(device).kind == DeviceKind::gpu) continue;
+    if (latency[device.index()] < reached) {
+      continue;
+    }
+    if (device != from && graph.device(device).kind == DeviceKind::gpu) {
+      continue;
+    }
     for (const LinkId id : graph.links_out(device)) {
       const Link& link = graph.link(id);
       const Duration through = checked_add(reached, link.latency);
       auto& known = latency[link.target.index()];
-      if (known && *known <= through) continue;
+      if (known && *known <= through) {
+        continue;
+      }
       known = through;
       queue.emplace(through, link.target);
     }

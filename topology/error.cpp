@@ -14,7 +14,9 @@ std::string headline(const std::string& path, const std::string& message) {
 
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    row[j] = j;
+  }
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i;
@@ -59,7 +61,9 @@ std::string InputError::render() const {
     }
     text += '^';
   }
-  if (!hint_.empty()) text += "\nhint: " + hint_;
+  if (!hint_.empty()) {
+    text += "\nhint: " + hint_;
+  }
   return text;
 }
 
@@ -93,7 +97,9 @@ std::string in_quotes(std::string_view text) {
 std::string one_of(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    if (i > 0) {
+      text += i + 1 == words.size() ? " or " : ", ";
+    }
     text += words[i];
   }
   return text;

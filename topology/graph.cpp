@@ -15,7 +15,9 @@ namespace {
 
 /// Takes `prefix` off the front of `text`.
 bool consume(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
+  if (!text.starts_with(prefix)) {
+    return false;
+  }
   text.remove_prefix(prefix.size());
   return true;
 }
@@ -30,8 +32,12 @@ bool consume(std::string_view& text, std::uint32_t number) {
 template <class EndOf>
 std::vector<std::uint32_t> begins(std::size_t devices, std::span<const Link> links, EndOf end_of) {
   std::vector<std::uint32_t> begin(devices + 1, 0);
-  for (const Link& link : links) ++begin[end_of(link).index() + 1];
-  for (std::size_t i = 0; i < devices; ++i) begin[i + 1] += begin[i];
+  for (const Link& link : links) {
+    ++begin[end_of(link).index() + 1];
+  }
+  for (std::size_t i = 0; i < devices; ++i) {
+    begin[i + 1] += begin[i];
+  }
   return begin;
 }
 
@@ -41,8 +47,9 @@ std::vector<LinkId> ordered_by(const std::vector<std::uint32_t>& begin, std::spa
                                EndOf end_of) {
   std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
   std::vector<LinkId> order(links.size());
-  for (std::size_t i = 0; i < links.size(); ++i)
+  for (std::size_t i = 0; i < links.size(); ++i) {
     order[next[end_of(links[i]).index()]++] = LinkId(i);
+  }
   return order;
 }
 
@@ -123,9 +130,13 @@ std::string Graph::name(DeviceId id) const {
   const Device& device = this->device(id);
   const Stem& stem = stems_[device.name_stem];
   std::string text;
-  if (shows_node(device)) text = "node" + std::to_string(device.node->value()) + ".";
+  if (shows_node(device)) {
+    text = "node" + std::to_string(device.node->value()) + ".";
+  }
   text += stem.text;
-  if (stem.naming == Stem::Naming::numbered) text += std::to_string(device.number);
+  if (stem.naming == Stem::Naming::numbered) {
+    text += std::to_string(device.number);
+  }
   return text;
 }
 
@@ -134,7 +145,9 @@ std::string Graph::name(LinkId id) const {
   std::string text = name(link.source) + " -> " + name(link.target);
   const auto parallel = links_between(link.source, link.target);
   const auto position = std::ranges::find(parallel, id) - parallel.begin();
-  if (position > 0) text += "#" + std::to_string(position);
+  if (position > 0) {
+    text += "#" + std::to_string(position);
+  }
   return text;
 }
 
@@ -144,14 +157,20 @@ bool Graph::has_name(const Device& device, std::string_view name) const {
       !(consume(name, "node") && consume(name, device.node->value()) && consume(name, "."))) {
     return false;
   }
-  if (!consume(name, stem.text)) return false;
-  if (stem.naming == Stem::Naming::numbered && !consume(name, device.number)) return false;
+  if (!consume(name, stem.text)) {
+    return false;
+  }
+  if (stem.naming == Stem::Naming::numbered && !consume(name, device.number)) {
+    return false;
+  }
   return name.empty();
 }
 
 std::optional<DeviceId> Graph::find_device(std::string_view name) const {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (has_name(devices_[i], name)) return DeviceId(i);
+    if (has_name(devices_[i], name)) {
+      return DeviceId(i);
+    }
   }
   return std::nullopt;
 }
@@ -190,11 +209,15 @@ LinkId GraphBuilder::add_link(const Link& link) {
       link.source.index() < graph_.devices_.size() && link.target.index() < graph_.devices_.size(),
       "a link needs two devices of this builder");
   COLLSIM_ENSURE(link.level.index() < graph_.levels_.size(), "a link needs a level");
-  if (link.bandwidth <= Bandwidth()) throw InputError("expected a positive bandwidth for a link");
+  if (link.bandwidth <= Bandwidth()) {
+    throw InputError("expected a positive bandwidth for a link");
+  }
   if (link.latency < Duration::zero()) {
     throw InputError("expected a latency of at least 0 for a link");
   }
-  if (link.source == link.target) throw InputError("expected a link between two devices, got one");
+  if (link.source == link.target) {
+    throw InputError("expected a link between two devices, got one");
+  }
   require_room(graph_.links_, "links");
   graph_.links_.push_back(link);
   return LinkId(graph_.links_.size() - 1);
@@ -217,10 +240,16 @@ void GraphBuilder::index_devices() {
   Graph& graph = graph_;
   for (std::size_t i = 0; i < graph.devices_.size(); ++i) {
     const Device& device = graph.devices_[i];
-    if (device.kind == DeviceKind::gpu) graph.gpus_.emplace_back(i);
-    if (!device.node) continue;
+    if (device.kind == DeviceKind::gpu) {
+      graph.gpus_.emplace_back(i);
+    }
+    if (!device.node) {
+      continue;
+    }
     graph.nodes_ = std::max(graph.nodes_, device.node->value() + 1);
-    if (device.kind == DeviceKind::nic) graph.nics_.emplace_back(i);
+    if (device.kind == DeviceKind::nic) {
+      graph.nics_.emplace_back(i);
+    }
   }
   const auto by_node = [&graph](DeviceId id) {
     return std::tuple(graph.device(id).node.value_or(NodeId(0)), id);
@@ -228,8 +257,12 @@ void GraphBuilder::index_devices() {
   std::ranges::sort(graph.gpus_, {}, by_node);
   std::ranges::sort(graph.nics_, {}, by_node);
   graph.nic_begin_.assign(std::size_t{graph.nodes_} + 1, 0);
-  for (const DeviceId nic : graph.nics_) ++graph.nic_begin_[graph.device(nic).node->index() + 1];
-  for (std::size_t n = 0; n < graph.nodes_; ++n) graph.nic_begin_[n + 1] += graph.nic_begin_[n];
+  for (const DeviceId nic : graph.nics_) {
+    ++graph.nic_begin_[graph.device(nic).node->index() + 1];
+  }
+  for (std::size_t n = 0; n < graph.nodes_; ++n) {
+    graph.nic_begin_[n + 1] += graph.nic_begin_[n];
+  }
 }
 
 void GraphBuilder::index_links() {
@@ -253,7 +286,9 @@ void GraphBuilder::index_links() {
 
 Graph GraphBuilder::freeze() && {
   index_devices();
-  if (graph_.gpus_.empty()) throw InputError("expected at least one GPU, got none");
+  if (graph_.gpus_.empty()) {
+    throw InputError("expected at least one GPU, got none");
+  }
   index_links();
   return std::move(graph_);
 }

@@ -34,7 +34,9 @@ class NicWalk {
     std::size_t begin = 0;
     for (std::uint32_t links = 1; begin < touched_.size(); ++links) {
       const std::size_t end = touched_.size();
-      for (; begin < end; ++begin) step_back(touched_[begin], nic, links);
+      for (; begin < end; ++begin) {
+        step_back(touched_[begin], nic, links);
+      }
     }
     for (const DeviceId device : touched_) {
       offer(device, nic);
@@ -46,13 +48,17 @@ class NicWalk {
 
  private:
   void step_back(DeviceId from, DeviceId nic, std::uint32_t links) {
-    if (graph_->device(from).kind == DeviceKind::gpu) return;
+    if (graph_->device(from).kind == DeviceKind::gpu) {
+      return;
+    }
     const auto node = graph_->device(nic).node;
     for (const LinkId id : graph_->links_in(from)) {
       const Link& link = graph_->link(id);
       const Device& device = graph_->device(link.source);
       const bool own_gpu = device.kind == DeviceKind::gpu && device.node == node;
-      if (!own_gpu && !Scope::within(node).admits(device)) continue;
+      if (!own_gpu && !Scope::within(node).admits(device)) {
+        continue;
+      }
       Way& way = way_[link.source.index()];
       if (way.links > links) {
         way.links = links;
@@ -65,8 +71,12 @@ class NicWalk {
   }
 
   void offer(DeviceId device, DeviceId nic) {
-    if (graph_->device(device).kind != DeviceKind::gpu) return;
-    if (!better(way_[device.index()], best_[device.index()])) return;
+    if (graph_->device(device).kind != DeviceKind::gpu) {
+      return;
+    }
+    if (!better(way_[device.index()], best_[device.index()])) {
+      return;
+    }
     best_[device.index()] = way_[device.index()];
     nic_[device.index()] = nic;
   }
@@ -83,7 +93,9 @@ class NicWalk {
 std::vector<std::optional<DeviceId>> nearest_nics(const Graph& graph) {
   NicWalk walk(graph);
   for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
-    for (const DeviceId nic : graph.nics(NodeId(node))) walk.walk_from(nic);
+    for (const DeviceId nic : graph.nics(NodeId(node))) {
+      walk.walk_from(nic);
+    }
   }
   return std::move(walk).take();
 }

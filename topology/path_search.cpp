@@ -14,7 +14,9 @@ constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
 }  // namespace
 
 bool Scope::admits(const Device& device) const {
-  if (device.kind == DeviceKind::gpu) return false;
+  if (device.kind == DeviceKind::gpu) {
+    return false;
+  }
   switch (kind_) {
     case Kind::without_nics:
       return device.kind != DeviceKind::nic;
@@ -33,13 +35,17 @@ std::size_t DeviceNumbering::slot_of(DeviceId device) const {
   // Fibonacci hashing: neighbouring ids, the usual case, land far apart.
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = ((device.value() * std::uint64_t{0x9E3779B97F4A7C15}) >> 32) & mask;
-  while (slots_[slot] != empty && devices_[slots_[slot]] != device) slot = (slot + 1) & mask;
+  while (slots_[slot] != empty && devices_[slots_[slot]] != device) {
+    slot = (slot + 1) & mask;
+  }
   return slot;
 }
 
 std::uint32_t DeviceNumbering::number(DeviceId device) {
   std::size_t slot = slot_of(device);
-  if (slots_[slot] != empty) return slots_[slot];
+  if (slots_[slot] != empty) {
+    return slots_[slot];
+  }
   if (2 * (devices_.size() + 1) > slots_.size()) {
     grow();
     slot = slot_of(device);
@@ -71,9 +77,13 @@ PathLayers::PathLayers(const Graph& graph, Scope scope, DeviceId from, DeviceId 
   } else {
     found_ = true;
     Layer& layer = layers_[0].emplace_back();
-    for (const LinkId link : direct) layer.push_back({link, source(), target()});
+    for (const LinkId link : direct) {
+      layer.push_back({link, source(), target()});
+    }
   }
-  if (!found_) return;
+  if (!found_) {
+    return;
+  }
   keep_widest();
   keep_complete();
 }
@@ -91,7 +101,9 @@ PathLayers::Layer& PathLayers::layer_at(std::size_t distance) {
 std::uint32_t PathLayers::meet(DeviceId device) {
   const std::uint32_t number = numbering_.number(device);
   if (number == distance_[0].size()) {
-    for (auto& distances : distance_) distances.push_back(unseen);
+    for (auto& distances : distance_) {
+      distances.push_back(unseen);
+    }
   }
   return number;
 }
@@ -100,7 +112,9 @@ void PathLayers::search(Scope scope) {
   while (!found_) {
     const std::size_t forward = frontier_links(Side::forward);
     const std::size_t backward = frontier_links(Side::backward);
-    if (forward == 0 || backward == 0) return;
+    if (forward == 0 || backward == 0) {
+      return;
+    }
     found_ = expand(forward <= backward ? Side::forward : Side::backward, scope);
   }
 }
@@ -131,14 +145,18 @@ bool PathLayers::expand(Side side, Scope scope) {
       const Link& link = graph_->link(id);
       const DeviceId other = side == Side::forward ? link.target : link.source;
       const bool is_end = other == numbering_.device(side == Side::forward ? target() : source());
-      if (!is_end && !scope.admits(graph_->device(other))) continue;
+      if (!is_end && !scope.admits(graph_->device(other))) {
+        continue;
+      }
       const std::uint32_t far = meet(other);
       if (distance_[here][far] == unseen) {
         distance_[here][far] = level;
         next.push_back(far);
         met = met || distance_[there][far] != unseen;
       }
-      if (distance_[here][far] != level) continue;
+      if (distance_[here][far] != level) {
+        continue;
+      }
       layer.push_back(side == Side::forward ? PathLink{id, near, far} : PathLink{id, far, near});
     }
   }
@@ -171,14 +189,18 @@ void PathLayers::keep_complete() {
   reached[source()] = true;
   for (std::size_t i = 0; i < length(); ++i) {
     std::erase_if(layer_at(i), [&](const PathLink& link) { return !reached[link.source]; });
-    for (const PathLink& link : layer(i)) reached[link.target] = true;
+    for (const PathLink& link : layer(i)) {
+      reached[link.target] = true;
+    }
   }
   std::vector<bool> leads(devices());
   leads[target()] = true;
   for (std::size_t i = length(); i-- > 0;) {
     Layer& layer = layer_at(i);
     std::erase_if(layer, [&](const PathLink& link) { return !leads[link.target]; });
-    for (const PathLink& link : layer) leads[link.source] = true;
+    for (const PathLink& link : layer) {
+      leads[link.source] = true;
+    }
     std::ranges::sort(layer, {}, &PathLink::link);
   }
 }

@@ -29,9 +29,15 @@ std::optional<DeviceId> leaf_of(const Graph& graph, DeviceId device) {
   std::optional<DeviceId> first;
   for (const LinkId id : graph.links_in(device)) {
     const DeviceId source = graph.link(id).source;
-    if (!is_switch(graph.device(source))) continue;
-    if (!graph.device(source).node) return source;
-    if (!first) first = source;
+    if (!is_switch(graph.device(source))) {
+      continue;
+    }
+    if (!graph.device(source).node) {
+      return source;
+    }
+    if (!first) {
+      first = source;
+    }
   }
   return first;
 }
@@ -43,7 +49,9 @@ std::vector<std::uint32_t> indices_within_leaves(const Graph& graph) {
   std::vector<std::uint32_t> in_node(std::size_t{graph.nodes()} + 1, 0);
   for (std::size_t i = 0; i < graph.devices().size(); ++i) {
     const Device& device = graph.devices()[i];
-    if (device.kind != DeviceKind::gpu && device.kind != DeviceKind::nic) continue;
+    if (device.kind != DeviceKind::gpu && device.kind != DeviceKind::nic) {
+      continue;
+    }
     if (const auto leaf = leaf_of(graph, DeviceId(i))) {
       index[i] = attached[leaf->index()]++;
     } else if (device.kind == DeviceKind::gpu) {
@@ -95,7 +103,9 @@ PathCounts count_paths(const PathLayers& paths) {
   // addition keeps 64 bits from overflowing and finds every route with too many paths.
   const auto add = [](std::uint64_t& sum, std::uint64_t part) {
     sum += part;
-    if (sum > most) throw InputError("spray would split a route over more than 4294967295 paths");
+    if (sum > most) {
+      throw InputError("spray would split a route over more than 4294967295 paths");
+    }
   };
   for (std::size_t i = 0; i < paths.length(); ++i) {
     for (const PathLink& link : paths.layer(i)) {
@@ -117,7 +127,9 @@ Rate Route::full_rate(const Graph& graph) const {
   Rate least = rate_of(graph, hops.front());
   for (const RouteHop& hop : hops) {
     const Rate rate = rate_of(graph, hop);
-    if (compare(rate, least) < 0) least = rate;
+    if (compare(rate, least) < 0) {
+      least = rate;
+    }
   }
   return least;
 }
@@ -125,7 +137,9 @@ Rate Route::full_rate(const Graph& graph) const {
 LinkId Route::narrowest(const Graph& graph) const {
   const Rate least = full_rate(graph);
   for (const RouteHop& hop : hops) {
-    if (compare(rate_of(graph, hop), least) == 0) return hop.link;
+    if (compare(rate_of(graph, hop), least) == 0) {
+      return hop.link;
+    }
   }
   COLLSIM_ENSURE(false, "some hop sets the rate of a route");
 }
@@ -149,7 +163,9 @@ Route Router::route(DeviceId from, DeviceId to) const {
       return route;
     }
   }
-  if (auto route = route_by_nics(from, to)) return *std::move(route);
+  if (auto route = route_by_nics(from, to)) {
+    return *std::move(route);
+  }
   const PathLayers paths(*graph_, Scope::everywhere(), from, to);
   if (!paths.found()) {
     throw InputError("there is no path from " + graph_->name(from) + " to " + graph_->name(to));
@@ -162,7 +178,9 @@ Route Router::route(DeviceId from, DeviceId to) const {
 std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to) const {
   const auto nic_out = nic_of(from);
   const auto nic_in = nic_of(to);
-  if (!nic_out || !nic_in) return std::nullopt;
+  if (!nic_out || !nic_in) {
+    return std::nullopt;
+  }
   struct Leg {
     DeviceId from;
     DeviceId to;
@@ -173,9 +191,13 @@ std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to) const {
                       {*nic_in, to, Scope::within(graph_->device(to).node)}};
   Route route;
   for (const Leg& leg : legs) {
-    if (leg.from == leg.to) continue;
+    if (leg.from == leg.to) {
+      continue;
+    }
     const PathLayers paths(*graph_, leg.scope, leg.from, leg.to);
-    if (!paths.found()) return std::nullopt;
+    if (!paths.found()) {
+      return std::nullopt;
+    }
     append(route, paths, leg.to);
   }
   return route;

@@ -113,7 +113,9 @@ struct Rate {
 [[nodiscard]] constexpr std::strong_ordering compare(Rate a, Rate b) {
   const U128 left = static_cast<U128>(a.numerator) * static_cast<U128>(b.denominator);
   const U128 right = static_cast<U128>(b.numerator) * static_cast<U128>(a.denominator);
-  if (left == right) return std::strong_ordering::equal;
+  if (left == right) {
+    return std::strong_ordering::equal;
+  }
   return left < right ? std::strong_ordering::less : std::strong_ordering::greater;
 }
 

@@ -12,13 +12,17 @@ namespace {
 
 std::vector<std::string> names(const Graph& graph) {
   std::vector<std::string> all;
-  for (std::size_t i = 0; i < graph.devices().size(); ++i) all.push_back(graph.name(DeviceId(i)));
+  for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+    all.push_back(graph.name(DeviceId(i)));
+  }
   return all;
 }
 
 std::vector<std::string> link_names(const Graph& graph, std::span<const LinkId> links) {
   std::vector<std::string> all;
-  for (const LinkId id : links) all.push_back(graph.name(id));
+  for (const LinkId id : links) {
+    all.push_back(graph.name(id));
+  }
   return all;
 }
 

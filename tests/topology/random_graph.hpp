@@ -45,7 +45,9 @@ inline Graph random_graph(const RandomGraph& shape) {
       return spec.devices[device].kind == DeviceKind::gpu;
     };
     // Direct links between GPUs make routes too simple, so most are left out.
-    if (from == to || (is_gpu(from) && is_gpu(to) && *rc::gen::inRange(0, 8) > 0)) continue;
+    if (from == to || (is_gpu(from) && is_gpu(to) && *rc::gen::inRange(0, 8) > 0)) {
+      continue;
+    }
     LinkSpec link;
     link.from = spec.devices[from].name;
     link.to = spec.devices[to].name;
@@ -63,7 +65,9 @@ using Path = std::vector<LinkId>;
 
 inline Bandwidth width_of(const Graph& graph, const Path& path) {
   Bandwidth width = graph.link(path.front()).bandwidth;
-  for (const LinkId link : path) width = std::min(width, graph.link(link).bandwidth);
+  for (const LinkId link : path) {
+    width = std::min(width, graph.link(link).bandwidth);
+  }
   return width;
 }
 
@@ -88,7 +92,9 @@ inline std::vector<std::optional<std::size_t>> links_to_end(const Graph& graph,
       const auto& beyond = links[link.target.index()];
       const bool passes = link.target == question.to || forwards(graph, question, link.target);
       auto& here = links[link.source.index()];
-      if (beyond && passes && (!here || *here > *beyond + 1)) here = *beyond + 1;
+      if (beyond && passes && (!here || *here > *beyond + 1)) {
+        here = *beyond + 1;
+      }
     }
   }
   return links;
@@ -102,11 +108,15 @@ inline void extend(const Graph& graph, const std::vector<std::optional<std::size
     found.push_back(path);
     return;
   }
-  if (!path.empty() && !forwards(graph, question, here)) return;
+  if (!path.empty() && !forwards(graph, question, here)) {
+    return;
+  }
   for (std::size_t i = 0; i < graph.links().size(); ++i) {
     const Link& link = graph.links()[i];
     const auto& left = links_left[link.target.index()];
-    if (link.source != here || !left || *left + 1 != links_left[here.index()]) continue;
+    if (link.source != here || !left || *left + 1 != links_left[here.index()]) {
+      continue;
+    }
     path.emplace_back(i);
     extend(graph, links_left, question, link.target, path, found);
     path.pop_back();
@@ -119,7 +129,9 @@ inline std::vector<Path> shortest_paths(const Graph& graph, DeviceId from,
   const auto links_left = links_to_end(graph, question);
   std::vector<Path> found;
   Path path;
-  if (links_left[from.index()]) extend(graph, links_left, question, from, path, found);
+  if (links_left[from.index()]) {
+    extend(graph, links_left, question, from, path, found);
+  }
   return found;
 }
 
@@ -128,7 +140,9 @@ inline std::vector<Path> widest_shortest_paths(const Graph& graph, DeviceId from
                                                const PathQuestion& question) {
   std::vector<Path> paths = shortest_paths(graph, from, question);
   Bandwidth widest;
-  for (const Path& path : paths) widest = std::max(widest, width_of(graph, path));
+  for (const Path& path : paths) {
+    widest = std::max(widest, width_of(graph, path));
+  }
   std::erase_if(paths, [&](const Path& path) { return width_of(graph, path) < widest; });
   return paths;
 }
