@@ -7,7 +7,8 @@
 //   all_reduce          reduce to rank 0, then broadcast, chunk by chunk
 //
 // Source: Thakur, Rabenseifner and Gropp 2005, "Optimization of Collective Communication Operations
-// in MPICH", §4; Chan et al. 2007, §4 (minimum spanning tree algorithms).
+// in MPICH", §4; Chan et al. 2007, "Collective communication: theory, practice, and experience"
+// (minimum spanning tree algorithms).
 
 #include <utility>
 

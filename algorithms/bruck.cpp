@@ -8,7 +8,7 @@
 //               rank + 2^j. In the end place i has what came from rank - i.
 //
 // Source: Bruck, Ho, Kipnis, Upfal and Weathersby 1997, "Efficient algorithms for all-to-all
-// communications in multiport message-passing systems", §3 and §4.
+// communications in multiport message-passing systems".
 
 #include <algorithm>
 #include <bit>

@@ -9,8 +9,7 @@
 //   gather, scatter between the root and everyone, as in `naive`
 //   send_recv       to rank + 1, from rank - 1
 //
-// Source: the one-shot and two-shot all-reduce of MSCCL++ and TensorRT-LLM custom all-reduce;
-// Chan et al. 2007, §4 (fully connected).
+// Source: the one-shot and two-shot all-reduce of MSCCL++ (test/mscclpp-test) and of TensorRT-LLM.
 
 #include <utility>
 

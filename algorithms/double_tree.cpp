@@ -9,7 +9,7 @@
 // odd one. all_reduce is reduce, then broadcast, along the same trees, chunk by chunk.
 //
 // Source: Sanders, Speck and Träff 2009, "Two-tree algorithms for full bandwidth broadcast,
-// reduction and scan", §3.
+// reduction and scan".
 
 #include <bit>
 #include <utility>

@@ -9,7 +9,7 @@
 // Rank counts that are no power of two: see doubling.hpp. In reduce_scatter a participant then ends
 // with its extra rank's block too, and sends it.
 // Source: Rabenseifner 2004, "Optimization of Collective Reduction Operations"; Thakur, Rabenseifner
-// and Gropp 2005, §4.3 and §4.5.
+// and Gropp 2005, §4.4 and §4.5.
 
 #include <utility>
 

@@ -5,7 +5,7 @@
 //   reduce_scatter  block p to rank p, which adds it to what it has
 //
 // Source: Thakur, Rabenseifner and Gropp 2005, "Optimization of Collective Communication Operations
-// in MPICH", §4.2 and §4.3 (pairwise exchange).
+// in MPICH", §4.3 and §4.4 (pairwise exchange).
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The table of algorithms: name → collectives, condition, builder. A new algorithm is a file with a
-// builder and one line here (table.cpp).
+// The table of algorithms: name → collectives, condition, builder. A new algorithm is a file that
+// describes it and its name in table.cpp; see docs/add_an_algorithm.md.
 
 #include <cstdint>
 #include <memory>
