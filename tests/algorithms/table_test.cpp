@@ -1,10 +1,12 @@
 #include "algorithms/table.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/shared_data.hpp"
 #include "topology/error.hpp"
 
 using namespace collsim;
@@ -35,6 +37,22 @@ std::string implementers(CollectiveKind kind) {
     names += (names.empty() ? "" : " ") + std::string(algorithm->name);
   }
   return names;
+}
+
+/// The cells of a row of a Markdown table, without blanks around them; empty for any other line.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  if (line.empty() || line.front() != '|') return cells;
+  for (std::size_t begin = 1; begin < line.size();) {
+    const std::size_t end = std::min(line.find('|', begin), line.size());
+    const std::string cell = line.substr(begin, end - begin);
+    const std::size_t first = cell.find_first_not_of(' ');
+    cells.push_back(first == std::string::npos
+                        ? std::string()
+                        : cell.substr(first, cell.find_last_not_of(' ') + 1 - first));
+    begin = end + 1;
+  }
+  return cells;
 }
 
 }  // namespace
@@ -125,4 +143,30 @@ TEST_CASE("1 rank and 0 bytes send nothing; out of place the input is copied") {
       }
     }
   }
+}
+
+TEST_CASE("the table in the documentation is the table of algorithms") {
+  std::ifstream page(test::source_path("docs/algorithms.md"));
+  REQUIRE(page);
+  std::vector<std::string> collectives;
+  std::size_t rows = 0;
+  for (std::string line; std::getline(page, line) && rows < algorithms().size();) {
+    const std::vector<std::string> cells = cells_of(line);
+    if (cells.size() != 10) continue;
+    if (collectives.empty()) {
+      collectives = cells;
+      continue;
+    }
+    if (cells[0].front() != '`') continue;
+    const std::string name = cells[0].substr(1, cells[0].size() - 2);
+    INFO(name);
+    REQUIRE(name == algorithms()[rows].name);
+    ++rows;
+    for (std::size_t c = 1; c < cells.size(); ++c) {
+      const std::vector<CollectiveKind>& kinds = find_algorithm(name).collectives;
+      const CollectiveKind kind = parse_collective(collectives[c]).value();
+      CHECK((std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) == (cells[c] == "×"));
+    }
+  }
+  CHECK(rows == algorithms().size());
 }
