@@ -12,6 +12,10 @@ std::string headline(const std::string& path, const std::string& message) {
   return path.empty() ? message : path + ": " + message;
 }
 
+unsigned char byte_at(std::string_view text, std::size_t at) {
+  return static_cast<unsigned char>(text[at]);
+}
+
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) {
@@ -84,15 +88,22 @@ std::string nearest(const std::string& word, const std::vector<std::string>& acc
   return best;
 }
 
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t most = 60;
-  std::string result = "\"";
-  for (const char c : text.substr(0, most)) {
-    const auto code = static_cast<unsigned char>(c);
-    result += code < 0x20 || code == 0x7F ? '?' : c;
+std::string printable(std::string_view text, std::size_t most) {
+  std::size_t length = std::min(most, text.size());
+  // Not in the middle of a UTF-8 character.
+  while (length < text.size() && length > 0 && (byte_at(text, length) & 0xC0U) == 0x80U) --length;
+  std::string result;
+  for (std::size_t at = 0; at < length; ++at) {
+    const unsigned char byte = byte_at(text, at);
+    // U+0080 to U+009F control terminals too.
+    const bool two_bytes = byte == 0xC2U && at + 1 < length && byte_at(text, at + 1) < 0xA0U;
+    if (two_bytes) ++at;
+    result += two_bytes || byte < 0x20U || byte == 0x7FU ? '?' : text[at];
   }
-  return result + (text.size() > most ? "...\"" : "\"");
+  return length < text.size() ? result + "..." : result;
 }
+
+std::string in_quotes(std::string_view text) { return '"' + printable(text) + '"'; }
 
 std::string one_of(const std::vector<std::string>& words) {
   std::string text;

@@ -3,6 +3,7 @@
 // The one family of exceptions. The command line alone turns it into text and an exit code:
 // InputError 2, SimulationError 1, InternalError 70.
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -69,7 +70,9 @@ class InternalError : public Error {
 [[nodiscard]] std::string nearest(const std::string& word,
                                   const std::vector<std::string>& accepted);
 
-/// What the user wrote, fit for a message: in quotes, control characters as '?', cut if long.
+/// What the user wrote, fit for a message: control characters as '?', cut after `most` bytes.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t most = 60);
+/// The same in quotes.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// "a, b or c".

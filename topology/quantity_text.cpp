@@ -176,9 +176,16 @@ std::int64_t parse(const Quantity& quantity, std::string_view text) {
 
   U128 divisor = 1;  // 10^30 at most
   for (std::size_t i = 0; i < decimal->fraction_digits; ++i) divisor *= 10;
+  // Reduced, so that many digits behind the point do not overflow.
+  U128 steps = static_cast<U128>(unit->steps);
+  for (const U128 factor : {U128{2}, U128{5}}) {
+    while (steps % factor == 0 && divisor % factor == 0) {
+      steps /= factor;
+      divisor /= factor;
+    }
+  }
   U128 product = 0;
-  const bool overflow =
-      __builtin_mul_overflow(decimal->digits, static_cast<U128>(unit->steps), &product);
+  const bool overflow = __builtin_mul_overflow(decimal->digits, steps, &product);
   if (overflow || product / divisor > static_cast<U128>(largest)) {
     throw InputError(in_quotes(text) + " is too large: " + std::string(quantity.noun) +
                      " is less than " + std::string(quantity.limit));

@@ -1,6 +1,6 @@
 #include "topology/io/load.hpp"
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -11,7 +11,6 @@
 #include "topology/io/read_spec.hpp"
 #include "topology/io/yaml_reader.hpp"
 #include "topology/io/yaml_tree.hpp"
-#include "topology/size_estimate.hpp"
 
 namespace collsim {
 
@@ -19,10 +18,6 @@ namespace {
 
 constexpr std::string_view clusters_folder = "clusters";
 constexpr std::string_view nodes_folder = "nodes";
-
-// About 0.7 GB of links.
-constexpr std::uint64_t most_links = std::uint64_t{1} << 24;
-constexpr std::uint64_t most_devices = std::uint64_t{1} << 22;
 
 /// A name for a cluster that another file describes: { alias: NAME, description: … }. Aliases of
 /// aliases are refused, so there are no cycles.
@@ -40,9 +35,17 @@ std::optional<AliasFile> read_alias(const YamlTree& tree, YamlId root) {
   return AliasFile{std::move(target), tree.node(*tree.find(root, "alias")).position};
 }
 
+YamlId parse_text(YamlTree& tree, const std::string& file, std::string_view text) {
+  const std::uint32_t source = tree.sources.add_file(file, text);
+  const YamlId root = parse_yaml(tree, source);
+  if (tree.node(root).kind == YamlNode::Kind::null) {
+    refuse_at(tree, Position{source, 0, 0}, {}, "empty: expected a YAML mapping");
+  }
+  return root;
+}
+
 YamlId parse_file(YamlTree& tree, const std::string& file) {
-  const std::string text = read_file(file);
-  return parse_yaml(tree, tree.sources.add_file(file, text));
+  return parse_text(tree, file, read_file(file));
 }
 
 /// Replaces an alias by the document that it names.
@@ -102,19 +105,6 @@ std::string digest_of(const ClusterSpec& spec) {
   return digest.hex();
 }
 
-void refuse_what_is_too_large(const ClusterSpec& spec) {
-  const SizeEstimate size = estimate_size(spec);
-  const auto refuse = [](std::uint64_t count, const std::string& noun, std::uint64_t most) {
-    throw InputError(
-        "the cluster would have " +
-            (count == SizeEstimate::saturated ? "more than 10^19" : std::to_string(count)) + " " +
-            noun + ", at most " + std::to_string(most) + " are possible",
-        {}, "fewer nodes or GPUs");
-  };
-  if (size.devices > most_devices) refuse(size.devices, "devices", most_devices);
-  if (size.links > most_links) refuse(size.links, "links", most_links);
-}
-
 LoadedCluster finish(YamlTree tree, YamlId root, const std::vector<Setting>& settings,
                      const ConfigPath& config) {
   if (tree.node(root).kind == YamlNode::Kind::mapping) {
@@ -129,15 +119,8 @@ LoadedCluster finish(YamlTree tree, YamlId root, const std::vector<Setting>& set
   LoadedCluster loaded;
   loaded.spec = read_cluster_spec(tree, root);
   loaded.digest = digest_of(loaded.spec);
-  SourceMap map;
-  add_positions(tree, root, {}, map);
-  map.own(std::move(tree.sources));
-  loaded.source_map = std::move(map);
-  try {
-    refuse_what_is_too_large(loaded.spec);
-  } catch (const InputError& error) {
-    throw loaded.source_map.locate(error);
-  }
+  add_positions(tree, root, {}, loaded.source_map);
+  loaded.source_map.own(std::move(tree.sources));
   return loaded;
 }
 
@@ -175,7 +158,7 @@ LoadedCluster load_cluster(const std::string& name_or_path, const std::vector<Se
 LoadedCluster parse_cluster(std::string_view text, const std::string& file_name,
                             const std::vector<Setting>& settings, const ConfigPath& path) {
   YamlTree tree;
-  const YamlId root = parse_yaml(tree, tree.sources.add_file(file_name, text));
+  const YamlId root = parse_text(tree, file_name, text);
   return finish(std::move(tree), root, settings, path);
 }
 

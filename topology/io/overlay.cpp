@@ -140,7 +140,6 @@ class Walk {
   std::string path_;
 };
 
-/// Puts every part of a value at the setting as a whole: there are no lines to point at.
 bool is_key(const Segment& segment, std::string_view key) {
   const auto* text = std::get_if<std::string>(&segment);
   return text != nullptr && *text == key;
@@ -163,7 +162,7 @@ void apply_setting(YamlTree& tree, YamlId root, const Setting& setting,
   std::optional<std::vector<Segment>> segments = segments_of(setting.path);
   if (!segments) refuse_path(setting.path);
   const std::string name =
-      std::string(option) + " " + setting.path + "=" + setting.value.substr(0, 60);
+      std::string(option) + " " + printable(setting.path) + "=" + printable(setting.value);
   const std::uint32_t source = tree.sources.add_setting(name, setting.value);
   const YamlId value = parse_yaml(tree, source);
 

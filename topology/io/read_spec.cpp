@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,8 +57,8 @@ LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_fami
   if (joins_families) accepted.insert(accepted.begin() + 2, "connect");
   const MappingReader reader(context, item, std::move(accepted));
   LinkSpec link;
-  link.from = reader.name("from");
-  link.to = reader.name("to");
+  link.from = reader.text("from");
+  link.to = reader.text("to");
   if (joins_families) {
     link.connect = reader.choice("connect", all(connects), Default<Connect>{Connect::all});
   }
@@ -71,53 +69,6 @@ LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_fami
   link.latency = reader.duration("latency");
   return link;
 }
-
-/// Names of devices: those of one node template, or of an explicit graph.
-class DeviceNames {
- public:
-  /// Refuses a name that a device has already: "gpu1" beside a family "gpu" of two.
-  void add(const MappingReader& reader, const std::string& name,
-           std::optional<std::uint32_t> count) {
-    if (count) {
-      // The members of "a1" would be "a10", "a11", …, which a family "a" may have as well.
-      if (name.find_last_of("0123456789") == name.size() - 1) {
-        reader.refuse("name", "the name of a family cannot end in a digit, got " + in_quotes(name));
-      }
-      if (families_.contains(name) || first_single_of(name, *count)) refuse(reader, name);
-      families_.emplace(name, *count);
-      return;
-    }
-    const auto [stem, number] = split(name);
-    const auto family = families_.find(stem);
-    const bool member = number && family != families_.end() && *number < family->second;
-    if (member || families_.contains(name) || !singles_.insert(name).second) refuse(reader, name);
-    if (number) numbers_[stem].insert(*number);
-  }
-
- private:
-  [[noreturn]] static void refuse(const MappingReader& reader, const std::string& name) {
-    reader.refuse("name", "the name \"" + name + "\" is taken by another device");
-  }
-  [[nodiscard]] bool first_single_of(const std::string& stem, std::uint32_t count) const {
-    if (singles_.contains(stem)) return true;
-    const auto numbers = numbers_.find(stem);
-    return numbers != numbers_.end() && *numbers->second.begin() < count;
-  }
-  /// "gpu12" → "gpu", 12. A number with a leading zero is part of the stem.
-  static std::pair<std::string, std::optional<std::uint32_t>> split(const std::string& name) {
-    constexpr std::size_t most_digits = 9;
-    const std::size_t begin = name.find_last_not_of("0123456789") + 1;
-    const std::size_t digits = name.size() - begin;
-    if (digits == 0 || digits > most_digits || (digits > 1 && name[begin] == '0')) {
-      return {name, std::nullopt};
-    }
-    return {name.substr(0, begin), static_cast<std::uint32_t>(std::stoul(name.substr(begin)))};
-  }
-
-  std::map<std::string, std::uint32_t> families_;
-  std::set<std::string> singles_;
-  std::map<std::string, std::set<std::uint32_t>> numbers_;  ///< of singles, by stem
-};
 
 NodeSpec read_node(ReadContext context, const MappingReader& cluster) {
   const std::optional<LocatedNode> located = cluster.find("node");
@@ -130,18 +81,12 @@ NodeSpec read_node(ReadContext context, const MappingReader& cluster) {
   node.name = reader.text("name", Default<std::string>{"node"});
   if (reader.has("description")) static_cast<void>(reader.text("description"));
   node.gpus = reader.integer("gpus", device_counts);
-  DeviceNames names;
-  names.add(reader, "gpu", node.gpus);
   for (const LocatedNode& item : reader.items("devices")) {
     const MappingReader device(context, item, {"name", "kind", "count"});
     DeviceGroupSpec group;
-    group.name = device.name("name");
+    group.name = device.text("name");
     group.kind = device.choice("kind", all(device_kinds));
-    if (group.kind == DeviceKind::gpu) {
-      device.refuse("kind", "a node's GPUs are the family \"gpu\"", "give their number as gpus");
-    }
     if (device.has("count")) group.count = device.integer("count", device_counts);
-    names.add(device, group.name, group.count);
     node.devices.push_back(std::move(group));
   }
   for (const LocatedNode& item : reader.items("links")) {
@@ -228,12 +173,10 @@ ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) 
   }
   const MappingReader reader = cluster.mapping("graph", {"devices", "links"});
   ExplicitGraphSpec graph;
-  DeviceNames names;
   for (const LocatedNode& item : reader.items("devices")) {
     const MappingReader entry(context, item, {"name", "kind", "node"});
     ExplicitDeviceSpec device;
-    device.name = entry.name("name");
-    names.add(entry, device.name, std::nullopt);
+    device.name = entry.text("name");
     device.kind = entry.choice("kind", all(device_kinds));
     if (entry.has("node")) device.node = entry.integer("node", node_numbers);
     graph.devices.push_back(std::move(device));

@@ -77,6 +77,12 @@ std::string checked_text(const std::string& name, std::string_view text) {
     if ((code < 0x20 && c != '\t' && c != '\n' && c != '\r') || code == 0x7F) {
       refuse_text(name, result, "not a text file: control character " + std::to_string(code));
     }
+    // U+0080 to U+009F control terminals too.
+    if (code == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0) {
+      refuse_text(name, result,
+                  "not a text file: control character " +
+                      std::to_string(static_cast<unsigned char>(text[at + 1])));
+    }
     if (c == '\n' || c == '\r') open_brackets = 0;
     if (c == '[' || c == '{') ++open_brackets;
     if ((c == ']' || c == '}') && open_brackets > 0) --open_brackets;

@@ -17,14 +17,13 @@ constexpr Bandwidth greatest_bandwidth = Bandwidth::bytes_per_second(1'000'000'0
 // Room to add up the links of a path. Light needs 20 minutes to Mars.
 constexpr Duration greatest_latency = std::chrono::hours(1);
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_control(char c) { return (c >= 0 && c < 0x20) || c == 0x7F; }
 
-bool is_name(std::string_view text) {
-  return !text.empty() && is_letter(text.front()) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
+/// A key as the reference has them; others are shown in quotes.
+bool is_plain_key(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_';
+  });
 }
 
 /// The whole number that the text is in plain decimal; absent if it is none or above 2^32 - 1.
@@ -45,7 +44,7 @@ std::optional<std::uint32_t> whole_number(std::string_view text) {
 
 /// "a.b", and a key that is no plain word in quotes.
 std::string joined(const std::string& path, std::string_view key) {
-  return (path.empty() ? "" : path + ".") + (is_name(key) ? std::string(key) : in_quotes(key));
+  return (path.empty() ? "" : path + ".") + (is_plain_key(key) ? std::string(key) : in_quotes(key));
 }
 
 }  // namespace
@@ -171,7 +170,7 @@ std::string MappingReader::text(const std::string& key,
   if (value) {
     // A block of text (> or |) ends in a line break.
     while (value->ends_with('\n')) value->pop_back();
-    const bool one_line = std::none_of(value->begin(), value->end(), is_control);
+    const bool one_line = printable(*value, value->size()) == *value;
     if (!one_line || (value->empty() && !(otherwise && otherwise->value.empty()))) {
       refuse(key, "expected a line of text, got " + in_quotes(*value));
     }
@@ -181,16 +180,6 @@ std::string MappingReader::text(const std::string& key,
   if (!otherwise) refuse_missing(key);
   note_default(key, otherwise->value, otherwise->origin);
   return otherwise->value;
-}
-
-std::string MappingReader::name(const std::string& key,
-                                const std::optional<Default<std::string>>& otherwise) const {
-  std::string value = text(key, otherwise);
-  if (has(key) && !is_name(value)) {
-    refuse(key, "expected a name, got " + in_quotes(value),
-           "a name has letters, digits, '-' and '_', and begins with a letter");
-  }
-  return value;
 }
 
 std::uint32_t MappingReader::integer(const std::string& key, IntegerRange range,

@@ -71,9 +71,6 @@ class MappingReader {
   /// One line of text; not empty, unless the default is.
   [[nodiscard]] std::string text(const std::string& key,
                                  const std::optional<Default<std::string>>& otherwise = {}) const;
-  /// Text that names a thing: letters, digits, '-' and '_', beginning with a letter.
-  [[nodiscard]] std::string name(const std::string& key,
-                                 const std::optional<Default<std::string>>& otherwise = {}) const;
   [[nodiscard]] std::uint32_t integer(
       const std::string& key, IntegerRange range,
       const std::optional<Default<std::uint32_t>>& otherwise = {}) const;

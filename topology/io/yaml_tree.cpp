@@ -83,13 +83,30 @@ class TreeBuilder : public YAML::EventHandler {
   /// yaml-cpp counts from 0, and bytes.
   [[nodiscard]] Position at(const YAML::Mark& mark) const {
     if (mark.is_null()) return Position{source_, 0, 0};
+    // Further to the right nobody counts, and counting each time would take long.
+    constexpr int most_counted = 1'000;
     const auto line = static_cast<std::uint32_t>(mark.line) + 1;
+    if (mark.column > most_counted) {
+      return Position{source_, line, static_cast<std::uint32_t>(mark.column) + 1};
+    }
     const std::string_view before =
         tree_.sources.at(source_).line(line).substr(0, static_cast<std::size_t>(mark.column));
     const auto characters = std::count_if(before.begin(), before.end(), [](char c) {
       return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
     });
     return Position{source_, line, static_cast<std::uint32_t>(characters) + 1};
+  }
+
+  /// At the end of the text yaml-cpp's columns are 0, but its positions hold.
+  [[noreturn]] void refuse_syntax(YAML::Mark mark, const std::string& message) const {
+    if (!mark.is_null()) {
+      const std::string_view text = tree_.sources.at(source_).text();
+      const std::string_view before = text.substr(0, static_cast<std::size_t>(mark.pos));
+      const std::size_t line_end = before.find_last_of('\n');
+      mark.column =
+          static_cast<int>(before.size() - (line_end == std::string_view::npos ? 0 : line_end + 1));
+    }
+    refuse(mark, "not valid YAML: " + message);
   }
 
   [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& message) const {
@@ -213,27 +230,26 @@ void YamlTree::erase(YamlId mapping, std::string_view key) {
 }
 
 YamlId parse_yaml(YamlTree& tree, std::uint32_t source) {
-  // By value: the sources may move when the builder's caller adds one.
-  std::istringstream stream(tree.sources.at(source).text());
+  // Without the space at its end, in which yaml-cpp overlooks that a quote is still open.
+  const std::string& text = tree.sources.at(source).text();
+  std::istringstream stream(text.substr(0, text.find_last_not_of(" \t\n") + 1));
   TreeBuilder builder(tree, source);
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    builder.refuse(error.mark, "not valid YAML: " + error.msg);
+    builder.refuse_syntax(error.mark, error.msg);
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
     // Whatever else the parser's internals throw on strange text.
-    builder.refuse(YAML::Mark::null_mark(), std::string("not valid YAML: ") + error.what());
+    builder.refuse_syntax(YAML::Mark::null_mark(), error.what());
   }
-  if (!builder.root()) {
-    throw InputError("empty: expected a YAML mapping", {}, {},
-                     tree.sources.location(Position{source, 0, 0}));
-  }
+  if (!builder.root())
+    return tree.add(YamlNode{YamlNode::Kind::null, Position{source, 0, 0}, {}, {}, {}});
   return *builder.root();
 }
 

@@ -59,7 +59,7 @@ class YamlTree {
   std::vector<YamlNode> nodes_;
 };
 
-/// Parses one of the tree's texts and returns its root. Throws: InputError with a location.
+/// Parses one of the tree's texts and returns its root, null if there is nothing. Throws: InputError with a location.
 /// Complexity: O(size of the text), at most 2^19 nodes.
 [[nodiscard]] YamlId parse_yaml(YamlTree& tree, std::uint32_t source);
 
