@@ -8,7 +8,9 @@ void Digest::add_byte(unsigned char byte) {
 }
 
 void Digest::add(std::string_view field) {
-  for (const char c : field) add_byte(static_cast<unsigned char>(c));
+  for (const char c : field) {
+    add_byte(static_cast<unsigned char>(c));
+  }
   // Not part of UTF-8, so no field contains it.
   constexpr unsigned char end_of_field = 0xFF;
   add_byte(end_of_field);

@@ -91,13 +91,17 @@ std::string nearest(const std::string& word, const std::vector<std::string>& acc
 std::string printable(std::string_view text, std::size_t most) {
   std::size_t length = std::min(most, text.size());
   // Not in the middle of a UTF-8 character.
-  while (length < text.size() && length > 0 && (byte_at(text, length) & 0xC0U) == 0x80U) --length;
+  while (length < text.size() && length > 0 && (byte_at(text, length) & 0xC0U) == 0x80U) {
+    --length;
+  }
   std::string result;
   for (std::size_t at = 0; at < length; ++at) {
     const unsigned char byte = byte_at(text, at);
     // U+0080 to U+009F control terminals too.
     const bool two_bytes = byte == 0xC2U && at + 1 < length && byte_at(text, at + 1) < 0xA0U;
-    if (two_bytes) ++at;
+    if (two_bytes) {
+      ++at;
+    }
     result += two_bytes || byte < 0x20U || byte == 0x7FU ? '?' : text[at];
   }
   return length < text.size() ? result + "..." : result;

@@ -136,27 +136,39 @@ std::optional<Decimal> split(std::string_view text) {
   const auto take_digits = [&] {
     const std::size_t begin = at;
     for (; at < text.size() && is_digit(text[at]); ++at) {
-      if (++digits > most_digits) return false;
+      if (++digits > most_digits) {
+        return false;
+      }
       decimal.digits = decimal.digits * 10 + static_cast<U128>(text[at] - '0');
     }
     return at > begin;
   };
-  if (!take_digits()) return std::nullopt;
+  if (!take_digits()) {
+    return std::nullopt;
+  }
   if (at < text.size() && text[at] == '.') {
     const std::size_t point = at++;
-    if (!take_digits()) return std::nullopt;
+    if (!take_digits()) {
+      return std::nullopt;
+    }
     decimal.fraction_digits = at - point - 1;
   }
-  while (at < text.size() && text[at] == ' ') ++at;
+  while (at < text.size() && text[at] == ' ') {
+    ++at;
+  }
   decimal.unit = text.substr(at);
   return decimal;
 }
 
 std::string unit_hint(const Quantity& quantity, std::string_view unit) {
   const std::string units = "units: " + std::string(quantity.units_shown);
-  if (unit.empty()) return "a number needs a unit; " + units;
+  if (unit.empty()) {
+    return "a number needs a unit; " + units;
+  }
   std::vector<std::string> names;
-  for (const Unit& known : quantity.units) names.emplace_back(known.name);
+  for (const Unit& known : quantity.units) {
+    names.emplace_back(known.name);
+  }
   const std::string near = nearest(std::string(unit.substr(0, 8)), names);
   return "unknown unit " + in_quotes(unit) +
          (near.empty() ? "" : ", did you mean \"" + near + "\"?") + "; " + units;
@@ -170,12 +182,18 @@ std::int64_t parse(const Quantity& quantity, std::string_view text) {
   }
   const Unit* unit = nullptr;
   for (const Unit& known : quantity.units) {
-    if (known.name == decimal->unit) unit = &known;
+    if (known.name == decimal->unit) {
+      unit = &known;
+    }
   }
-  if (unit == nullptr) refuse(quantity, text, unit_hint(quantity, decimal->unit));
+  if (unit == nullptr) {
+    refuse(quantity, text, unit_hint(quantity, decimal->unit));
+  }
 
   U128 divisor = 1;  // 10^30 at most
-  for (std::size_t i = 0; i < decimal->fraction_digits; ++i) divisor *= 10;
+  for (std::size_t i = 0; i < decimal->fraction_digits; ++i) {
+    divisor *= 10;
+  }
   // Reduced, so that many digits behind the point do not overflow.
   U128 steps = static_cast<U128>(unit->steps);
   for (const U128 factor : {U128{2}, U128{5}}) {
@@ -202,7 +220,9 @@ std::int64_t parse(const Quantity& quantity, std::string_view text) {
 std::string decimal_text(U128 numerator, U128 denominator) {
   std::string text = std::to_string(static_cast<std::uint64_t>(numerator / denominator));
   U128 rest = numerator % denominator;
-  if (rest != 0) text += '.';
+  if (rest != 0) {
+    text += '.';
+  }
   while (rest != 0) {
     rest *= 10;
     text += static_cast<char>('0' + static_cast<char>(rest / denominator));
@@ -218,7 +238,9 @@ std::string print(std::int64_t steps, std::span<const Unit> units) {
       steps < 0 ? 0 - static_cast<std::uint64_t>(steps) : static_cast<std::uint64_t>(steps);
   const Unit* unit = &units.front();
   for (const Unit& candidate : units) {
-    if (magnitude >= static_cast<std::uint64_t>(candidate.steps)) unit = &candidate;
+    if (magnitude >= static_cast<std::uint64_t>(candidate.steps)) {
+      unit = &candidate;
+    }
   }
   return (steps < 0 ? "-" : "") + decimal_text(magnitude, static_cast<U128>(unit->steps)) + " " +
          std::string(unit->name);
@@ -264,7 +286,9 @@ std::string to_text(Bytes bytes) {
                                        {"TiB", std::int64_t{1} << 40}}};
   const Unit* unit = units.data();
   for (const Unit& candidate : units) {
-    if (bytes.count() != 0 && bytes.count() % candidate.steps == 0) unit = &candidate;
+    if (bytes.count() != 0 && bytes.count() % candidate.steps == 0) {
+      unit = &candidate;
+    }
   }
   return std::to_string(bytes.count() / unit->steps) + " " + std::string(unit->name);
 }

@@ -26,7 +26,9 @@ std::map<std::string, std::string> config_files(const ConfigPath& path, std::str
     const auto parent = std::filesystem::path(directory) / folder;
     for (std::filesystem::directory_iterator at(parent, error), end; !error && at != end;
          at.increment(error)) {
-      if (at->path().extension() != extension) continue;
+      if (at->path().extension() != extension) {
+        continue;
+      }
       files.emplace(at->path().stem().string(), at->path().string());
     }
   }
@@ -35,15 +37,23 @@ std::map<std::string, std::string> config_files(const ConfigPath& path, std::str
 
 std::string find_config(const ConfigPath& path, std::string_view folder,
                         const std::string& reference, const std::string& base) {
-  if (is_path(reference)) return (std::filesystem::path(base) / reference).string();
+  if (is_path(reference)) {
+    return (std::filesystem::path(base) / reference).string();
+  }
   const std::map<std::string, std::string> files = config_files(path, folder);
-  if (const auto found = files.find(reference); found != files.end()) return found->second;
+  if (const auto found = files.find(reference); found != files.end()) {
+    return found->second;
+  }
 
   std::vector<std::string> names;
-  for (const auto& [name, file] : files) names.push_back(name);
+  for (const auto& [name, file] : files) {
+    names.push_back(name);
+  }
   const std::string near = nearest(reference.substr(0, 64), names);
   std::string known;
-  for (const std::string& name : names) known += (known.empty() ? "known: " : ", ") + name;
+  for (const std::string& name : names) {
+    known += (known.empty() ? "known: " : ", ") + name;
+  }
   const std::string noun(folder.substr(0, folder.size() - 1));  // "clusters" → "cluster"
   throw InputError("unknown " + noun + " " + in_quotes(reference) +
                        (near.empty() ? "" : ", did you mean \"" + near + "\"?"),
@@ -51,8 +61,10 @@ std::string find_config(const ConfigPath& path, std::string_view folder,
 }
 
 std::string folder_of(const YamlTree& tree, Position position) {
-  const SourceText& source = tree.sources.at(position.source);
-  if (source.origin() == SourceText::Origin::setting) return {};
+  const SourceText& source = tree.sources().at(position.source);
+  if (source.origin() == SourceText::Origin::setting) {
+    return {};
+  }
   return std::filesystem::path(source.name()).parent_path().string();
 }
 

@@ -27,7 +27,9 @@ struct AliasFile {
 };
 
 std::optional<AliasFile> read_alias(const YamlTree& tree, YamlId root) {
-  if (!tree.find(root, "alias")) return std::nullopt;
+  if (!tree.find(root, "alias")) {
+    return std::nullopt;
+  }
   std::vector<Provenance> unused;
   const MappingReader reader(ReadContext{tree, unused}, LocatedNode{root, {}},
                              {"alias", "description"});
@@ -36,7 +38,7 @@ std::optional<AliasFile> read_alias(const YamlTree& tree, YamlId root) {
 }
 
 YamlId parse_text(YamlTree& tree, const std::string& file, std::string_view text) {
-  const std::uint32_t source = tree.sources.add_file(file, text);
+  const std::uint32_t source = tree.sources().add_file(file, text);
   const YamlId root = parse_yaml(tree, source);
   if (tree.node(root).kind == YamlNode::Kind::null) {
     refuse_at(tree, Position{source, 0, 0}, {}, "empty: expected a YAML mapping");
@@ -51,12 +53,16 @@ YamlId parse_file(YamlTree& tree, const std::string& file) {
 /// Replaces an alias by the document that it names.
 YamlId follow_alias(YamlTree& tree, YamlId root, const ConfigPath& config) {
   const std::optional<AliasFile> alias = read_alias(tree, root);
-  if (!alias) return root;
+  if (!alias) {
+    return root;
+  }
   try {
     root = parse_file(tree, find_config(config, clusters_folder, alias->target,
                                         folder_of(tree, alias->position)));
   } catch (const InputError& error) {
-    if (!error.location().file.empty()) throw;
+    if (!error.location().file.empty()) {
+      throw;
+    }
     refuse_at(tree, alias->position, "alias", error.message(), error.hint());
   }
   if (tree.find(root, "alias")) {
@@ -68,14 +74,18 @@ YamlId follow_alias(YamlTree& tree, YamlId root, const ConfigPath& config) {
 /// Replaces the name of a node file by its contents.
 void include_node(YamlTree& tree, YamlId root, const ConfigPath& config) {
   const std::optional<YamlId> reference = tree.find(root, "node");
-  if (!reference || !tree.node(*reference).is_scalar()) return;
+  if (!reference || !tree.node(*reference).is_scalar()) {
+    return;
+  }
   const Position position = tree.node(*reference).position;
   const std::string name = tree.node(*reference).text;
   YamlId node;
   try {
     node = parse_file(tree, find_config(config, nodes_folder, name, folder_of(tree, position)));
   } catch (const InputError& error) {
-    if (!error.location().file.empty()) throw;
+    if (!error.location().file.empty()) {
+      throw;
+    }
     refuse_at(tree, position, "node", error.message(), error.hint());
   }
   tree.assign(root, YamlEntry{"node", position, node});
@@ -112,7 +122,9 @@ LoadedCluster finish(YamlTree tree, YamlId root, const std::vector<Setting>& set
     const auto include = [&config](YamlTree& document, YamlId at) {
       include_node(document, at, config);
     };
-    for (const Setting& setting : settings) apply_setting(tree, root, setting, include);
+    for (const Setting& setting : settings) {
+      apply_setting(tree, root, setting, include);
+    }
     include(tree, root);
     move_gpus_into_node(tree, root);
   }
@@ -120,7 +132,7 @@ LoadedCluster finish(YamlTree tree, YamlId root, const std::vector<Setting>& set
   loaded.spec = read_cluster_spec(tree, root);
   loaded.digest = digest_of(loaded.spec);
   add_positions(tree, root, {}, loaded.source_map);
-  loaded.source_map.own(std::move(tree.sources));
+  loaded.source_map.own(std::move(tree.sources()));
   return loaded;
 }
 

@@ -23,10 +23,14 @@ using Segment = std::variant<std::string, std::size_t>;
 
 std::optional<std::size_t> item_number(std::string_view text) {
   constexpr std::size_t most_digits = 9;
-  if (text.empty() || text.size() > most_digits) return std::nullopt;
+  if (text.empty() || text.size() > most_digits) {
+    return std::nullopt;
+  }
   std::size_t number = 0;
   for (const char c : text) {
-    if (c < '0' || c > '9') return std::nullopt;
+    if (c < '0' || c > '9') {
+      return std::nullopt;
+    }
     number = number * 10 + static_cast<std::size_t>(c - '0');
   }
   return number;
@@ -38,23 +42,33 @@ std::optional<std::vector<Segment>> segments_of(std::string_view path) {
   while (!path.empty()) {
     if (path.front() == '[') {
       const std::size_t end = path.find(']');
-      if (end == std::string_view::npos || segments.empty()) return std::nullopt;
+      if (end == std::string_view::npos || segments.empty()) {
+        return std::nullopt;
+      }
       const std::optional<std::size_t> number = item_number(path.substr(1, end - 1));
-      if (!number) return std::nullopt;
+      if (!number) {
+        return std::nullopt;
+      }
       segments.emplace_back(*number);
       path.remove_prefix(end + 1);
     } else {
       if (!segments.empty()) {
-        if (path.front() != '.') return std::nullopt;
+        if (path.front() != '.') {
+          return std::nullopt;
+        }
         path.remove_prefix(1);
       }
       const std::size_t length = std::min(path.find_first_of(".[]"), path.size());
-      if (length == 0) return std::nullopt;
+      if (length == 0) {
+        return std::nullopt;
+      }
       segments.emplace_back(std::string(path.substr(0, length)));
       path.remove_prefix(length);
     }
   }
-  if (segments.empty() || segments.size() > most_segments) return std::nullopt;
+  if (segments.empty() || segments.size() > most_segments) {
+    return std::nullopt;
+  }
   return segments;
 }
 
@@ -153,17 +167,21 @@ Setting parse_setting(std::string_view text) {
     throw InputError("expected PATH=VALUE such as \"nodes=4\", got " + in_quotes(text),
                      std::string(option));
   }
-  if (!segments_of(text.substr(0, equals))) refuse_path(text.substr(0, equals));
+  if (!segments_of(text.substr(0, equals))) {
+    refuse_path(text.substr(0, equals));
+  }
   return Setting{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
 void apply_setting(YamlTree& tree, YamlId root, const Setting& setting,
                    const IncludeNode& include_node) {
   std::optional<std::vector<Segment>> segments = segments_of(setting.path);
-  if (!segments) refuse_path(setting.path);
+  if (!segments) {
+    refuse_path(setting.path);
+  }
   const std::string name =
       std::string(option) + " " + printable(setting.path) + "=" + printable(setting.value);
-  const std::uint32_t source = tree.sources.add_setting(name, setting.value);
+  const std::uint32_t source = tree.sources().add_setting(name, setting.value);
   const YamlId value = parse_yaml(tree, source);
 
   const bool of_node = is_key(segments->front(), "node");
@@ -184,8 +202,12 @@ void apply_setting(YamlTree& tree, YamlId root, const Setting& setting,
 void move_gpus_into_node(YamlTree& tree, YamlId root) {
   const std::optional<YamlId> gpus = tree.find(root, "gpus");
   const std::optional<YamlId> node = tree.find(root, "node");
-  if (!gpus || !node || tree.find(root, "graph")) return;
-  if (tree.node(*node).kind != YamlNode::Kind::mapping) return;
+  if (!gpus || !node || tree.find(root, "graph")) {
+    return;
+  }
+  if (tree.node(*node).kind != YamlNode::Kind::mapping) {
+    return;
+  }
   const Position position = tree.node(*gpus).position;
   tree.assign(*node, YamlEntry{"gpus", position, *gpus});
   tree.erase(root, "gpus");

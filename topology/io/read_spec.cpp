@@ -54,7 +54,9 @@ std::span<const Choice<Value>> all(const std::array<Choice<Value>, Count>& choic
 LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_families) {
   std::vector<std::string> accepted{"from", "to",        "duplex", "count",
                                     "kind", "bandwidth", "latency"};
-  if (joins_families) accepted.insert(accepted.begin() + 2, "connect");
+  if (joins_families) {
+    accepted.insert(accepted.begin() + 2, "connect");
+  }
   const MappingReader reader(context, item, std::move(accepted));
   LinkSpec link;
   link.from = reader.text("from");
@@ -79,14 +81,18 @@ NodeSpec read_node(ReadContext context, const MappingReader& cluster) {
                              {"name", "description", "gpus", "devices", "links"});
   NodeSpec node;
   node.name = reader.text("name", Default<std::string>{"node"});
-  if (reader.has("description")) static_cast<void>(reader.text("description"));
+  if (reader.has("description")) {
+    static_cast<void>(reader.text("description"));
+  }
   node.gpus = reader.integer("gpus", device_counts);
   for (const LocatedNode& item : reader.items("devices")) {
     const MappingReader device(context, item, {"name", "kind", "count"});
     DeviceGroupSpec group;
     group.name = device.text("name");
     group.kind = device.choice("kind", all(device_kinds));
-    if (device.has("count")) group.count = device.integer("count", device_counts);
+    if (device.has("count")) {
+      group.count = device.integer("count", device_counts);
+    }
     node.devices.push_back(std::move(group));
   }
   for (const LocatedNode& item : reader.items("links")) {
@@ -116,14 +122,18 @@ FabricLinkSpec read_uplink(const MappingReader& reader, const FabricLinkSpec& li
 void refuse_other_keys(const MappingReader& fabric, const std::string& kind,
                        const std::vector<std::string>& taken) {
   for (const std::string key : {"routing", "switch", "leaf", "spine", "link", "uplink"}) {
-    if (!fabric.has(key) || std::find(taken.begin(), taken.end(), key) != taken.end()) continue;
+    if (!fabric.has(key) || std::find(taken.begin(), taken.end(), key) != taken.end()) {
+      continue;
+    }
     fabric.refuse_key(key, "does not apply to a fabric of kind \"" + kind + "\"",
                       taken.empty() ? "" : "it takes " + one_of(taken));
   }
 }
 
 FabricLinkSpec read_required_link(const MappingReader& fabric) {
-  if (!fabric.has("link")) fabric.refuse_missing("link");
+  if (!fabric.has("link")) {
+    fabric.refuse_missing("link");
+  }
   return read_fabric_link(fabric.mapping("link", {"kind", "bandwidth", "latency"}));
 }
 
@@ -167,7 +177,9 @@ FabricSpec read_fabric(const MappingReader& cluster) {
 
 ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) {
   for (const std::string key : {"node", "nodes", "gpus", "fabric"}) {
-    if (!cluster.has(key)) continue;
+    if (!cluster.has(key)) {
+      continue;
+    }
     cluster.refuse_key(key, "does not apply beside an explicit \"graph\"",
                        "a graph lists its devices and links one by one");
   }
@@ -178,7 +190,9 @@ ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) 
     ExplicitDeviceSpec device;
     device.name = entry.text("name");
     device.kind = entry.choice("kind", all(device_kinds));
-    if (entry.has("node")) device.node = entry.integer("node", node_numbers);
+    if (entry.has("node")) {
+      device.node = entry.integer("node", node_numbers);
+    }
     graph.devices.push_back(std::move(device));
   }
   for (const LocatedNode& item : reader.items("links")) {
@@ -190,7 +204,9 @@ ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) 
 std::uint32_t node_count(const ExplicitGraphSpec& graph) {
   std::uint32_t nodes = 1;
   for (const ExplicitDeviceSpec& device : graph.devices) {
-    if (device.node) nodes = std::max(nodes, *device.node + 1);
+    if (device.node) {
+      nodes = std::max(nodes, *device.node + 1);
+    }
   }
   return nodes;
 }

@@ -29,8 +29,12 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
   const auto continued = [&](std::size_t offset, unsigned low = 0x80, unsigned high = 0xBF) {
     return byte(offset) >= low && byte(offset) <= high;
   };
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continued(1) ? 2 : 0;
+  if (first < 0x80) {
+    return 1;
+  }
+  if (first >= 0xC2 && first <= 0xDF) {
+    return continued(1) ? 2 : 0;
+  }
   if (first >= 0xE0 && first <= 0xEF) {
     const unsigned low = first == 0xE0 ? 0xA0 : 0x80;
     const unsigned high = first == 0xED ? 0x9F : 0xBF;
@@ -54,7 +58,9 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
       column = 0;
     }
     // A continuation byte belongs to the character before it.
-    if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) ++column;
+    if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
+      ++column;
+    }
   }
   throw InputError(message, {}, {}, SourceLocation{name, line, column, {}});
 }
@@ -65,7 +71,9 @@ std::string checked_text(const std::string& name, std::string_view text) {
     throw InputError("larger than " + std::to_string(largest_text >> 20) + " MiB", {}, {},
                      SourceLocation{name, 0, 0, {}});
   }
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    text.remove_prefix(3);
+  }
   std::string result;
   result.reserve(text.size());
   int open_brackets = 0;
@@ -73,7 +81,9 @@ std::string checked_text(const std::string& name, std::string_view text) {
     const char c = text[at];
     const auto code = static_cast<unsigned char>(c);
     const std::size_t length = sequence_length(text, at);
-    if (length == 0) refuse_text(name, result, "not a text file: not UTF-8");
+    if (length == 0) {
+      refuse_text(name, result, "not a text file: not UTF-8");
+    }
     if ((code < 0x20 && c != '\t' && c != '\n' && c != '\r') || code == 0x7F) {
       refuse_text(name, result, "not a text file: control character " + std::to_string(code));
     }
@@ -83,10 +93,18 @@ std::string checked_text(const std::string& name, std::string_view text) {
                   "not a text file: control character " +
                       std::to_string(static_cast<unsigned char>(text[at + 1])));
     }
-    if (c == '\n' || c == '\r') open_brackets = 0;
-    if (c == '[' || c == '{') ++open_brackets;
-    if ((c == ']' || c == '}') && open_brackets > 0) --open_brackets;
-    if (open_brackets > most_open_brackets) refuse_text(name, result, "nested too deeply");
+    if (c == '\n' || c == '\r') {
+      open_brackets = 0;
+    }
+    if (c == '[' || c == '{') {
+      ++open_brackets;
+    }
+    if ((c == ']' || c == '}') && open_brackets > 0) {
+      --open_brackets;
+    }
+    if (open_brackets > most_open_brackets) {
+      refuse_text(name, result, "nested too deeply");
+    }
     if (c == '\r') {
       result += '\n';
       at += text.substr(at).starts_with("\r\n") ? std::size_t{2} : std::size_t{1};
@@ -103,12 +121,16 @@ std::string checked_text(const std::string& name, std::string_view text) {
 SourceText::SourceText(std::string name, Origin origin, std::string text)
     : name_(std::move(name)), origin_(origin), text_(std::move(text)), line_begin_{0} {
   for (std::size_t at = 0; at < text_.size(); ++at) {
-    if (text_[at] == '\n') line_begin_.push_back(at + 1);
+    if (text_[at] == '\n') {
+      line_begin_.push_back(at + 1);
+    }
   }
 }
 
 std::string_view SourceText::line(std::uint32_t number) const {
-  if (number == 0 || number > line_begin_.size()) return {};
+  if (number == 0 || number > line_begin_.size()) {
+    return {};
+  }
   const std::size_t begin = line_begin_[number - 1];
   const std::size_t end = number < line_begin_.size() ? line_begin_[number] - 1 : text_.size();
   return std::string_view(text_).substr(begin, end - begin);
@@ -128,7 +150,9 @@ std::uint32_t Sources::add_setting(std::string name, std::string_view text) {
 
 SourceLocation Sources::location(Position position) const {
   const SourceText& text = texts_[position.source];
-  if (text.origin() == SourceText::Origin::setting) return SourceLocation{text.name(), 0, 0, {}};
+  if (text.origin() == SourceText::Origin::setting) {
+    return SourceLocation{text.name(), 0, 0, {}};
+  }
   const std::string_view line = text.line(position.line);
   return SourceLocation{text.name(), position.line, position.column,
                         line.size() > longest_shown_line ? std::string() : std::string(line)};
@@ -136,17 +160,25 @@ SourceLocation Sources::location(Position position) const {
 
 std::string Sources::origin(Position position) const {
   const SourceText& text = texts_[position.source];
-  if (text.origin() == SourceText::Origin::setting) return "--set";
+  if (text.origin() == SourceText::Origin::setting) {
+    return "--set";
+  }
   return text.name() + ":" + std::to_string(position.line);
 }
 
 InputError SourceMap::locate(const InputError& error) const {
-  if (!error.location().file.empty()) return error;
+  if (!error.location().file.empty()) {
+    return error;
+  }
   std::string path = error.path();
   while (true) {
     const auto found = positions_.find(path);
-    if (found != positions_.end()) return error.with_location(sources_.location(found->second));
-    if (path.empty()) return error;
+    if (found != positions_.end()) {
+      return error.with_location(sources_.location(found->second));
+    }
+    if (path.empty()) {
+      return error;
+    }
     const std::size_t cut = path.find_last_of(".[");
     path.resize(cut == std::string::npos ? 0 : cut);
   }
@@ -158,16 +190,28 @@ std::string read_file(const std::string& path) {
   };
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) throw refuse("no such file");
-  if (error) throw refuse(error.message());
-  if (std::filesystem::is_directory(status)) throw refuse("it is a directory");
+  if (status.type() == std::filesystem::file_type::not_found) {
+    throw refuse("no such file");
+  }
+  if (error) {
+    throw refuse(error.message());
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw refuse("it is a directory");
+  }
   // A device or a pipe could give data without end.
-  if (!std::filesystem::is_regular_file(status)) throw refuse("it is not a regular file");
+  if (!std::filesystem::is_regular_file(status)) {
+    throw refuse("it is not a regular file");
+  }
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw refuse(std::generic_category().message(errno));
+  if (!file) {
+    throw refuse(std::generic_category().message(errno));
+  }
   std::string text(largest_text + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) throw refuse("read error");
+  if (file.bad()) {
+    throw refuse("read error");
+  }
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
 }

@@ -35,10 +35,14 @@ std::optional<std::uint32_t> whole_number(std::string_view text) {
   }
   std::uint64_t value = 0;
   for (const char c : text) {
-    if (!is_digit(c)) return std::nullopt;
+    if (!is_digit(c)) {
+      return std::nullopt;
+    }
     value = value * 10 + static_cast<std::uint64_t>(c - '0');
   }
-  if (value > UINT32_MAX) return std::nullopt;
+  if (value > UINT32_MAX) {
+    return std::nullopt;
+  }
   return static_cast<std::uint32_t>(value);
 }
 
@@ -51,7 +55,7 @@ std::string joined(const std::string& path, std::string_view key) {
 
 void refuse_at(const YamlTree& tree, Position position, const std::string& path,
                const std::string& message, const std::string& hint) {
-  throw InputError(message, path, hint, tree.sources.location(position));
+  throw InputError(message, path, hint, tree.sources().location(position));
 }
 
 std::string found_text(const YamlNode& node) {
@@ -85,7 +89,9 @@ MappingReader::MappingReader(ReadContext context, const LocatedNode& located,
               "keys: " + one_of(accepted_));
   }
   for (const YamlEntry& entry : node.entries) {
-    if (std::find(accepted_.begin(), accepted_.end(), entry.key) != accepted_.end()) continue;
+    if (std::find(accepted_.begin(), accepted_.end(), entry.key) != accepted_.end()) {
+      continue;
+    }
     const std::string near = nearest(entry.key.substr(0, 64), accepted_);
     refuse_key(entry.key, "unknown key" + (near.empty() ? "" : ", did you mean \"" + near + "\"?"),
                "accepted: " + one_of(accepted_));
@@ -95,15 +101,21 @@ MappingReader::MappingReader(ReadContext context, const LocatedNode& located,
 std::string MappingReader::path_of(std::string_view key) const { return joined(path_, key); }
 
 std::optional<LocatedNode> MappingReader::find(std::string_view key) const {
-  if (!node_) return std::nullopt;
+  if (!node_) {
+    return std::nullopt;
+  }
   const std::optional<YamlId> value = context_.tree.find(*node_, key);
-  if (!value) return std::nullopt;
+  if (!value) {
+    return std::nullopt;
+  }
   return LocatedNode{*value, path_of(key)};
 }
 
 std::vector<LocatedNode> MappingReader::items(const std::string& key) const {
   const std::optional<LocatedNode> list = find(key);
-  if (!list) return {};
+  if (!list) {
+    return {};
+  }
   const YamlNode& node = context_.tree.node(list->id);
   if (node.kind != YamlNode::Kind::sequence) {
     refuse(key, "expected a list, got " + found_text(node));
@@ -118,7 +130,9 @@ std::vector<LocatedNode> MappingReader::items(const std::string& key) const {
 MappingReader MappingReader::mapping(const std::string& key,
                                      std::vector<std::string> accepted) const {
   const std::optional<LocatedNode> value = find(key);
-  if (!value) return MappingReader(context_, position_, path_of(key));
+  if (!value) {
+    return MappingReader(context_, position_, path_of(key));
+  }
   return MappingReader(context_, *value, std::move(accepted));
 }
 
@@ -134,7 +148,9 @@ void MappingReader::refuse_key(const std::string& key, const std::string& messag
   Position position = position_;
   if (node_) {
     for (const YamlEntry& entry : context_.tree.node(*node_).entries) {
-      if (entry.key == key) position = entry.position;
+      if (entry.key == key) {
+        position = entry.position;
+      }
     }
   }
   refuse_at(context_.tree, position, path_of(key), message, hint);
@@ -147,16 +163,20 @@ void MappingReader::refuse_missing(const std::string& key, const std::string& hi
 std::optional<std::string> MappingReader::scalar(const std::string& key,
                                                  const std::string& expected) const {
   const std::optional<LocatedNode> value = find(key);
-  if (!value) return std::nullopt;
+  if (!value) {
+    return std::nullopt;
+  }
   const YamlNode& node = context_.tree.node(value->id);
-  if (!node.is_scalar()) refuse(key, "expected " + expected + ", got " + found_text(node));
+  if (!node.is_scalar()) {
+    refuse(key, "expected " + expected + ", got " + found_text(node));
+  }
   return node.text;
 }
 
 void MappingReader::note(const std::string& key, std::string value) const {
   const Position position = context_.tree.node(find(key)->id).position;
   context_.values.push_back(
-      Provenance{path_of(key), std::move(value), context_.tree.sources.origin(position)});
+      Provenance{path_of(key), std::move(value), context_.tree.sources().origin(position)});
 }
 
 void MappingReader::note_default(const std::string& key, std::string value,
@@ -169,7 +189,9 @@ std::string MappingReader::text(const std::string& key,
   std::optional<std::string> value = scalar(key, "text");
   if (value) {
     // A block of text (> or |) ends in a line break.
-    while (value->ends_with('\n')) value->pop_back();
+    while (value->ends_with('\n')) {
+      value->pop_back();
+    }
     const bool one_line = printable(*value, value->size()) == *value;
     if (!one_line || (value->empty() && !(otherwise && otherwise->value.empty()))) {
       refuse(key, "expected a line of text, got " + in_quotes(*value));
@@ -177,7 +199,9 @@ std::string MappingReader::text(const std::string& key,
     note(key, *value);
     return *std::move(value);
   }
-  if (!otherwise) refuse_missing(key);
+  if (!otherwise) {
+    refuse_missing(key);
+  }
   note_default(key, otherwise->value, otherwise->origin);
   return otherwise->value;
 }
@@ -197,7 +221,9 @@ std::uint32_t MappingReader::integer(const std::string& key, IntegerRange range,
     note(key, *text);
     return *value;
   }
-  if (!otherwise) refuse_missing(key);
+  if (!otherwise) {
+    refuse_missing(key);
+  }
   note_default(key, std::to_string(otherwise->value), otherwise->origin);
   return otherwise->value;
 }
@@ -208,7 +234,9 @@ Quantity MappingReader::quantity(const std::string& key, const std::string& expe
                                  const std::optional<Default<Quantity>>& otherwise) const {
   const std::optional<std::string> text = scalar(key, expected);
   if (!text) {
-    if (!otherwise) refuse_missing(key);
+    if (!otherwise) {
+      refuse_missing(key);
+    }
     note_default(key, to_text(otherwise->value), otherwise->origin);
     return otherwise->value;
   }
@@ -240,7 +268,9 @@ Bandwidth MappingReader::bandwidth(const std::string& key,
 std::optional<std::size_t> MappingReader::chosen(const std::string& key,
                                                  const std::vector<std::string>& names) const {
   const std::optional<std::string> text = scalar(key, one_of(names));
-  if (!text) return std::nullopt;
+  if (!text) {
+    return std::nullopt;
+  }
   const auto found = std::find(names.begin(), names.end(), *text);
   if (found == names.end()) {
     const std::string near = nearest(text->substr(0, 64), names);

@@ -130,14 +130,20 @@ Value MappingReader::choice(
     const std::string& key, std::span<const Choice<Value>> choices,
     const std::optional<Default<std::type_identity_t<Value>>>& otherwise) const {
   std::vector<std::string> names;
-  for (const Choice<Value>& choice : choices) names.emplace_back(choice.name);
+  for (const Choice<Value>& choice : choices) {
+    names.emplace_back(choice.name);
+  }
   if (const std::optional<std::size_t> index = chosen(key, names)) {
     note(key, names[*index]);
     return choices[*index].value;
   }
-  if (!otherwise) refuse_missing(key);
+  if (!otherwise) {
+    refuse_missing(key);
+  }
   for (const Choice<Value>& choice : choices) {
-    if (choice.value != otherwise->value) continue;
+    if (choice.value != otherwise->value) {
+      continue;
+    }
     note_default(key, std::string(choice.name), otherwise->origin);
     break;
   }

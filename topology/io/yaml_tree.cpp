@@ -29,13 +29,17 @@ class TreeBuilder : public YAML::EventHandler {
   [[nodiscard]] std::optional<YamlId> root() const { return root_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (root_) refuse(mark, "more than one YAML document in a file");
+    if (root_) {
+      refuse(mark, "more than one YAML document in a file");
+    }
   }
   void OnDocumentEnd() override {}
   void OnAnchor(const YAML::Mark& /*mark*/, const std::string& /*name*/) override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    if (expects_key()) refuse(mark, "a key must be text");
+    if (expects_key()) {
+      refuse(mark, "a key must be text");
+    }
     // The mark of a value that is not there lies behind it, perhaps lines later.
     const Position position = frames_.empty()      ? at(mark)
                               : frames_.back().key ? frames_.back().key->position
@@ -56,12 +60,18 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    if (expects_key()) refuse(mark, "a key must be text, not an alias");
+    if (expects_key()) {
+      refuse(mark, "a key must be text, not an alias");
+    }
     const std::optional<YamlId> target =
         anchor < anchors_.size() ? anchors_[anchor] : std::optional<YamlId>();
-    if (!target) refuse(mark, "an alias of something that is not a value");
+    if (!target) {
+      refuse(mark, "an alias of something that is not a value");
+    }
     for (const Frame& frame : frames_) {
-      if (frame.node == *target) refuse(mark, "an alias inside of what it stands for");
+      if (frame.node == *target) {
+        refuse(mark, "an alias inside of what it stands for");
+      }
     }
     const YamlId copied = copy(*target, frames_.size(), mark);
     tree_.node(copied).position = at(mark);
@@ -82,7 +92,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   /// yaml-cpp counts from 0, and bytes.
   [[nodiscard]] Position at(const YAML::Mark& mark) const {
-    if (mark.is_null()) return Position{source_, 0, 0};
+    if (mark.is_null()) {
+      return Position{source_, 0, 0};
+    }
     // Further to the right nobody counts, and counting each time would take long.
     constexpr int most_counted = 1'000;
     const auto line = static_cast<std::uint32_t>(mark.line) + 1;
@@ -90,7 +102,7 @@ class TreeBuilder : public YAML::EventHandler {
       return Position{source_, line, static_cast<std::uint32_t>(mark.column) + 1};
     }
     const std::string_view before =
-        tree_.sources.at(source_).line(line).substr(0, static_cast<std::size_t>(mark.column));
+        tree_.sources().at(source_).line(line).substr(0, static_cast<std::size_t>(mark.column));
     const auto characters = std::count_if(before.begin(), before.end(), [](char c) {
       return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
     });
@@ -100,7 +112,7 @@ class TreeBuilder : public YAML::EventHandler {
   /// At the end of the text yaml-cpp's columns are 0, but its positions hold.
   [[noreturn]] void refuse_syntax(YAML::Mark mark, const std::string& message) const {
     if (!mark.is_null()) {
-      const std::string_view text = tree_.sources.at(source_).text();
+      const std::string_view text = tree_.sources().at(source_).text();
       const std::string_view before = text.substr(0, static_cast<std::size_t>(mark.pos));
       const std::size_t line_end = before.find_last_of('\n');
       mark.column =
@@ -110,7 +122,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& message) const {
-    throw InputError(message, {}, {}, tree_.sources.location(at(mark)));
+    throw InputError(message, {}, {}, tree_.sources().location(at(mark)));
   }
 
  private:
@@ -132,10 +144,14 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void begin_entry(const YAML::Mark& mark, const std::string& key) {
-    if (key == "<<") refuse(mark, "merge keys (<<) are not supported: write the keys out");
+    if (key == "<<") {
+      refuse(mark, "merge keys (<<) are not supported: write the keys out");
+    }
     const YamlNode& mapping = tree_.node(frames_.back().node);
     for (const YamlEntry& entry : mapping.entries) {
-      if (entry.key != key) continue;
+      if (entry.key != key) {
+        continue;
+      }
       refuse(mark, "duplicate key " + in_quotes(key) + ", first used in line " +
                        std::to_string(entry.position.line));
     }
@@ -148,8 +164,12 @@ class TreeBuilder : public YAML::EventHandler {
   void begin_collection(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                         YamlNode::Kind kind) {
     refuse_tag(mark, tag);
-    if (expects_key()) refuse(mark, "a key must be text");
-    if (frames_.size() == deepest) refuse_depth(mark);
+    if (expects_key()) {
+      refuse(mark, "a key must be text");
+    }
+    if (frames_.size() == deepest) {
+      refuse_depth(mark);
+    }
     const YamlId id = add(YamlNode{kind, at(mark), {}, {}, {}}, anchor);
     attach(id);
     frames_.push_back(Frame{id, kind == YamlNode::Kind::mapping, {}});
@@ -162,7 +182,9 @@ class TreeBuilder : public YAML::EventHandler {
   YamlId add(YamlNode node, YAML::anchor_t anchor) {
     const YamlId id = tree_.add(std::move(node));
     if (anchor != 0) {
-      if (anchors_.size() <= anchor) anchors_.resize(anchor + 1);
+      if (anchors_.size() <= anchor) {
+        anchors_.resize(anchor + 1);
+      }
       anchors_[anchor] = id;
     }
     return id;
@@ -184,9 +206,15 @@ class TreeBuilder : public YAML::EventHandler {
   YamlId copy(YamlId id, std::size_t depth, const YAML::Mark& mark) {
     YamlNode node = tree_.node(id);
     const bool is_collection = !node.is_scalar() && node.kind != YamlNode::Kind::null;
-    if (is_collection && depth == deepest) refuse_depth(mark);
-    for (YamlId& item : node.items) item = copy(item, depth + 1, mark);
-    for (YamlEntry& entry : node.entries) entry.value = copy(entry.value, depth + 1, mark);
+    if (is_collection && depth == deepest) {
+      refuse_depth(mark);
+    }
+    for (YamlId& item : node.items) {
+      item = copy(item, depth + 1, mark);
+    }
+    for (YamlEntry& entry : node.entries) {
+      entry.value = copy(entry.value, depth + 1, mark);
+    }
     return tree_.add(std::move(node));
   }
 
@@ -201,7 +229,9 @@ class TreeBuilder : public YAML::EventHandler {
 
 std::optional<YamlId> YamlTree::find(YamlId mapping, std::string_view key) const {
   for (const YamlEntry& entry : node(mapping).entries) {
-    if (entry.key == key) return entry.value;
+    if (entry.key == key) {
+      return entry.value;
+    }
   }
   return std::nullopt;
 }
@@ -210,7 +240,7 @@ YamlId YamlTree::add(YamlNode node) {
   if (nodes_.size() == most_nodes) {
     throw InputError("more than " + std::to_string(most_nodes) + " values", {},
                      "aliases count as often as they are used",
-                     sources.location(Position{node.position.source, 0, 0}));
+                     sources_.location(Position{node.position.source, 0, 0}));
   }
   nodes_.push_back(std::move(node));
   return YamlId(nodes_.size() - 1);
@@ -218,7 +248,9 @@ YamlId YamlTree::add(YamlNode node) {
 
 void YamlTree::assign(YamlId mapping, YamlEntry entry) {
   for (YamlEntry& existing : node(mapping).entries) {
-    if (existing.key != entry.key) continue;
+    if (existing.key != entry.key) {
+      continue;
+    }
     existing = std::move(entry);
     return;
   }
@@ -231,7 +263,7 @@ void YamlTree::erase(YamlId mapping, std::string_view key) {
 
 YamlId parse_yaml(YamlTree& tree, std::uint32_t source) {
   // Without the space at its end, in which yaml-cpp overlooks that a quote is still open.
-  const std::string& text = tree.sources.at(source).text();
+  const std::string& text = tree.sources().at(source).text();
   std::istringstream stream(text.substr(0, text.find_last_not_of(" \t\n") + 1));
   TreeBuilder builder(tree, source);
   try {
@@ -248,8 +280,9 @@ YamlId parse_yaml(YamlTree& tree, std::uint32_t source) {
     // Whatever else the parser's internals throw on strange text.
     builder.refuse_syntax(YAML::Mark::null_mark(), error.what());
   }
-  if (!builder.root())
+  if (!builder.root()) {
     return tree.add(YamlNode{YamlNode::Kind::null, Position{source, 0, 0}, {}, {}, {}});
+  }
   return *builder.root();
 }
 

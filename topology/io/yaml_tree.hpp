@@ -42,8 +42,8 @@ struct YamlNode {
 /// The nodes of all texts of a description, and the texts.
 class YamlTree {
  public:
-  Sources sources;
-
+  [[nodiscard]] const Sources& sources() const { return sources_; }
+  [[nodiscard]] Sources& sources() { return sources_; }
   [[nodiscard]] const YamlNode& node(YamlId id) const { return nodes_[id.index()]; }
   [[nodiscard]] YamlNode& node(YamlId id) { return nodes_[id.index()]; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
@@ -56,6 +56,7 @@ class YamlTree {
   void erase(YamlId mapping, std::string_view key);
 
  private:
+  Sources sources_;
   std::vector<YamlNode> nodes_;
 };
 
