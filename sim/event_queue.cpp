@@ -80,7 +80,9 @@ void EventQueue::push(const Event& event) {
 void EventQueue::sift_up(std::size_t hole, const Entry& entry) {
   while (hole > 0) {
     const std::size_t parent = (hole - 1) / children;
-    if (!before(entry, heap_[parent])) break;
+    if (!before(entry, heap_[parent])) {
+      break;
+    }
     heap_[hole] = heap_[parent];
     hole = parent;
   }
@@ -93,7 +95,9 @@ void EventQueue::remove_front() {
   const Entry entry = heap_.back();
   heap_.pop_back();
   const std::size_t size = heap_.size();
-  if (size == 0) return;
+  if (size == 0) {
+    return;
+  }
   std::size_t hole = 0;
   std::size_t first = 1;
   while (first + children <= size) {
@@ -107,7 +111,9 @@ void EventQueue::remove_front() {
   if (first < size) {
     std::size_t least = first;
     for (std::size_t child = first + 1; child < size; ++child) {
-      if (before(heap_[child], heap_[least])) least = child;
+      if (before(heap_[child], heap_[least])) {
+        least = child;
+      }
     }
     heap_[hole] = heap_[least];
     hole = least;

@@ -34,7 +34,9 @@ std::int64_t load_of(const FairShareFlow& flow, const ResourceUse& use, std::int
 
 U128 divide_up(U128 numerator, U128 denominator) {
   constexpr U128 narrow = ~std::uint64_t{0};
-  if (denominator == 1) return numerator;
+  if (denominator == 1) {
+    return numerator;
+  }
   const U128 raised = numerator + (denominator - 1);
   if (raised <= narrow && denominator <= narrow) {
     return static_cast<std::uint64_t>(raised) / static_cast<std::uint64_t>(denominator);
@@ -65,7 +67,9 @@ Rate exact_rate(std::int64_t factor, std::int64_t other_factor, std::int64_t div
 // names says the same resource.
 std::uint32_t FairShareSolver::slot_of(std::uint32_t number, std::int64_t capacity) {
   std::uint32_t& slot = slot_of_resource_[number];
-  if (slot < resources_.size() && resources_[slot].number == number) return slot;
+  if (slot < resources_.size() && resources_[slot].number == number) {
+    return slot;
+  }
   slot = static_cast<std::uint32_t>(resources_.size());
   Resource resource;
   resource.number = number;
@@ -76,7 +80,9 @@ std::uint32_t FairShareSolver::slot_of(std::uint32_t number, std::int64_t capaci
 
 void FairShareSolver::collect(std::span<const std::int64_t> capacities,
                               std::span<const FairShareFlow> flows) {
-  if (slot_of_resource_.size() < capacities.size()) slot_of_resource_.resize(capacities.size());
+  if (slot_of_resource_.size() < capacities.size()) {
+    slot_of_resource_.resize(capacities.size());
+  }
   resources_.clear();
   slot_of_use_.clear();
   first_use_.clear();
@@ -166,11 +172,15 @@ void FairShareSolver::freeze(std::uint32_t flow, const FairShareFlow& definition
   for (std::size_t i = 0; i < definition.uses.size(); ++i) {
     const std::uint32_t slot = slot_of_use_[first_use_[flow] + i];
     Resource& resource = resources_[slot];
-    if (resource.frozen) continue;
+    if (resource.frozen) {
+      continue;
+    }
     const ResourceUse& use = definition.uses[i];
     resource.load -= load_of(definition, use, resource.scale);
     // Nobody asks for what is left of a resource without unfrozen flows.
-    if (resource.load > 0) resource.remaining -= take_of(definition, use, share.rate);
+    if (resource.load > 0) {
+      resource.remaining -= take_of(definition, use, share.rate);
+    }
     if (!resource.touched) {
       resource.touched = true;
       touched_.push_back(slot);
@@ -183,8 +193,12 @@ void FairShareSolver::update_touched(Rate level) {
     Resource& resource = resources_[slot];
     resource.touched = false;
     ++resource.version;
-    if (resource.load == 0) continue;
-    if (resource.remaining <= 0 && resource.floor.numerator == 0) resource.floor = level;
+    if (resource.load == 0) {
+      continue;
+    }
+    if (resource.remaining <= 0 && resource.floor.numerator == 0) {
+      resource.floor = level;
+    }
     heap_.push_back(entry_of(slot));
     std::push_heap(heap_.begin(), heap_.end(), ComesAfter{});
   }
@@ -198,7 +212,9 @@ void FairShareSolver::solve(std::span<const std::int64_t> capacities,
   list_flows_of_resources(flows.size());
   flow_frozen_.assign(flows.size(), false);
   heap_.clear();
-  for (std::uint32_t slot = 0; slot < resources_.size(); ++slot) heap_.push_back(entry_of(slot));
+  for (std::uint32_t slot = 0; slot < resources_.size(); ++slot) {
+    heap_.push_back(entry_of(slot));
+  }
   std::make_heap(heap_.begin(), heap_.end(), ComesAfter{});
 
   std::size_t unfrozen = flows.size();
@@ -210,7 +226,9 @@ void FairShareSolver::solve(std::span<const std::int64_t> capacities,
       const Resource& resource = resources_[bottleneck.slot];
       for (std::uint32_t i = 0; i < resource.flow_count; ++i) {
         const std::uint32_t flow = flows_of_resources_[resource.first_flow + i];
-        if (flow_frozen_[flow]) continue;
+        if (flow_frozen_[flow]) {
+          continue;
+        }
         shares[flow] = {flows[flow].weight == 1
                             ? level
                             : exact_rate(level.numerator, flows[flow].weight, level.denominator),

@@ -68,7 +68,9 @@ void FlowNetwork::leave_links(const Transfer& transfer) {
 
 std::optional<Departure> FlowNetwork::depart(const Event& event) {
   Transfer& transfer = transfers_[event.subject];
-  if (transfer.generation != event.generation) return std::nullopt;
+  if (transfer.generation != event.generation) {
+    return std::nullopt;
+  }
   const TransferId id(event.subject);
   Departure departure;
   departure.tag = transfer.tag;
@@ -90,7 +92,9 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
 
 void FlowNetwork::mark_dirty(LinkId link) {
   LinkState& state = links_[link.index()];
-  if (state.dirty) return;
+  if (state.dirty) {
+    return;
+  }
   state.dirty = true;
   dirty_.push_back(link);
 }
@@ -113,13 +117,19 @@ void FlowNetwork::apply_capacity_changes() {
     drop_departed(state);
     for (const Occupant& occupant : state.occupants) {
       Transfer& transfer = transfers_[occupant.transfer.index()];
-      if (transfer.visited == search_ || transfer.start == queue_->now()) continue;
+      if (transfer.visited == search_ || transfer.start == queue_->now()) {
+        continue;
+      }
       transfer.visited = search_;
       affected.push_back({occupant.transfer, paths_.full_rate(transfer.path).rate});
     }
-    if (state.transfers > 0) mark_dirty(change.link);
+    if (state.transfers > 0) {
+      mark_dirty(change.link);
+    }
   }
-  for (const CapacityChange& change : changes_) paths_.set_capacity(change.link, change.bandwidth);
+  for (const CapacityChange& change : changes_) {
+    paths_.set_capacity(change.link, change.bandwidth);
+  }
   changes_.clear();
   for (const Affected& before : affected) {
     const PathId path = transfers_[before.transfer.index()].path;
@@ -150,7 +160,9 @@ void FlowNetwork::advance_alone(TransferId id, Rate full_rate) {
 Duration FlowNetwork::wire_time(TransferId id) {
   Transfer& transfer = transfers_[id.index()];
   const Rate full_rate = paths_.full_rate(transfer.path).rate;
-  if (!transfer.capacity_changed) return transfer_time_fine(to_fine(transfer.bytes), full_rate);
+  if (!transfer.capacity_changed) {
+    return transfer_time_fine(to_fine(transfer.bytes), full_rate);
+  }
   transfer.capacity_changed = false;
   const auto entry = alone_.find(id.value());
   const Alone alone = entry->second;
@@ -165,7 +177,9 @@ void FlowNetwork::schedule(TransferId id) {
 }
 
 bool FlowNetwork::shares_no_link(const Transfer& transfer) const {
-  if (transfer.multiplicity > 1) return false;
+  if (transfer.multiplicity > 1) {
+    return false;
+  }
   const auto hops = paths_.hops(transfer.path);
   return std::all_of(hops.begin(), hops.end(), [this](const ResourceUse& hop) {
     return links_[hop.resource].transfers == 1;
@@ -174,7 +188,9 @@ bool FlowNetwork::shares_no_link(const Transfer& transfer) const {
 
 void FlowNetwork::set_rate(Transfer& transfer, Rate rate, LinkId bottleneck) {
   transfer.bottleneck = bottleneck;
-  if (compare(transfer.rate, rate) == 0) return;
+  if (compare(transfer.rate, rate) == 0) {
+    return;
+  }
   const Time now = queue_->now();
   if (transfer.updated != now) {
     transfer.left -= progress_fine(now - transfer.updated, transfer.rate);
@@ -203,15 +219,21 @@ void FlowNetwork::search_component(LinkId seed) {
   while (!links_to_visit_.empty()) {
     LinkState& state = links_[links_to_visit_.back().index()];
     links_to_visit_.pop_back();
-    if (state.occupants.size() != state.transfers) drop_departed(state);
+    if (state.occupants.size() != state.transfers) {
+      drop_departed(state);
+    }
     for (const Occupant& occupant : state.occupants) {
       Transfer& transfer = transfers_[occupant.transfer.index()];
-      if (transfer.visited == search_) continue;
+      if (transfer.visited == search_) {
+        continue;
+      }
       transfer.visited = search_;
       component_.push_back(occupant.transfer);
       for (const ResourceUse& hop : paths_.hops(transfer.path)) {
         LinkState& neighbour = links_[hop.resource];
-        if (neighbour.visited == search_) continue;
+        if (neighbour.visited == search_) {
+          continue;
+        }
         neighbour.visited = search_;
         links_to_visit_.emplace_back(hop.resource);
       }
@@ -235,18 +257,24 @@ void FlowNetwork::solve_component(LinkId seed) {
   }
   for (const TransferId id : component_) {
     const Transfer& transfer = transfers_[id.index()];
-    if (transfer.departure == earliest && !transfer.scheduled) schedule(id);
+    if (transfer.departure == earliest && !transfer.scheduled) {
+      schedule(id);
+    }
   }
 }
 
 void FlowNetwork::settle() {
-  if (!changes_.empty()) apply_capacity_changes();
+  if (!changes_.empty()) {
+    apply_capacity_changes();
+  }
   for (const TransferId id : started_) {
     Transfer& transfer = transfers_[id.index()];
     const bool alone = shares_no_link(transfer);
     for (const ResourceUse& hop : paths_.hops(transfer.path)) {
       usage_.note_peak(LinkId(hop.resource));
-      if (!alone) mark_dirty(LinkId(hop.resource));
+      if (!alone) {
+        mark_dirty(LinkId(hop.resource));
+      }
     }
     if (alone) {
       const PathTable::FullRate full = paths_.full_rate(transfer.path);
@@ -255,12 +283,16 @@ void FlowNetwork::settle() {
     }
   }
   started_.clear();
-  if (dirty_.empty()) return;
+  if (dirty_.empty()) {
+    return;
+  }
   ++search_;
   for (const LinkId link : dirty_) {
     LinkState& state = links_[link.index()];
     state.dirty = false;
-    if (state.transfers > 0 && state.visited != search_) solve_component(link);
+    if (state.transfers > 0 && state.visited != search_) {
+      solve_component(link);
+    }
   }
   dirty_.clear();
 }

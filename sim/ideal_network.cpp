@@ -47,7 +47,9 @@ void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint3
 
 std::optional<Departure> IdealNetwork::depart(const Event& event) {
   Transfer& transfer = transfers_[event.subject];
-  if (transfer.generation != event.generation) return std::nullopt;
+  if (transfer.generation != event.generation) {
+    return std::nullopt;
+  }
   const Time now = queue_->now();
   if (transfer.bytes != Bytes(0)) {
     for (const ResourceUse& hop : paths_.hops(transfer.path)) {
@@ -75,15 +77,21 @@ void IdealNetwork::schedule(TransferId id) {
 }
 
 void IdealNetwork::apply_capacity_changes() {
-  for (const CapacityChange& change : changes_) paths_.set_capacity(change.link, change.bandwidth);
+  for (const CapacityChange& change : changes_) {
+    paths_.set_capacity(change.link, change.bandwidth);
+  }
   changes_.clear();
   for (std::size_t index = 0; index < transfers_.size(); ++index) {
     Transfer& transfer = transfers_[index];
     const bool moving =
         transfer.present && transfer.bytes != Bytes(0) && transfer.rate.numerator > 0;
-    if (!moving) continue;
+    if (!moving) {
+      continue;
+    }
     const Rate rate = paths_.full_rate(transfer.path).rate;
-    if (compare(rate, transfer.rate) == 0) continue;
+    if (compare(rate, transfer.rate) == 0) {
+      continue;
+    }
     const Time now = queue_->now();
     transfer.left -= progress_fine(now - transfer.updated, transfer.rate);
     transfer.updated = now;
@@ -94,7 +102,9 @@ void IdealNetwork::apply_capacity_changes() {
 }
 
 void IdealNetwork::settle() {
-  if (!changes_.empty()) apply_capacity_changes();
+  if (!changes_.empty()) {
+    apply_capacity_changes();
+  }
   for (const TransferId id : started_) {
     Transfer& transfer = transfers_[id.index()];
     for (const ResourceUse& hop : paths_.hops(transfer.path)) {

@@ -22,7 +22,9 @@ class LinkUsage {
 
   void enter(LinkId link, std::uint32_t multiplicity, Time now) {
     Present& present = present_[link.index()];
-    if (present.flows == 0) present.since = now;
+    if (present.flows == 0) {
+      present.since = now;
+    }
     present.flows += multiplicity;
   }
 
@@ -31,7 +33,9 @@ class LinkUsage {
     Present& present = present_[link.index()];
     present.flows -= multiplicity;
     uses_[link.index()].fine_bytes += fine_bytes;
-    if (present.flows == 0) uses_[link.index()].busy += now - present.since;
+    if (present.flows == 0) {
+      uses_[link.index()].busy += now - present.since;
+    }
   }
 
   /// To be called for links that transfers entered, after all events of an instant.

@@ -8,7 +8,9 @@ namespace collsim {
 
 U128 fine_bytes_on(Bytes bytes, const RouteHop& hop) {
   const U128 fine = to_fine(bytes);
-  if (hop.share_numerator == hop.share_denominator) return fine;
+  if (hop.share_numerator == hop.share_denominator) {
+    return fine;
+  }
   U128 scaled = 0;
   COLLSIM_ENSURE(!__builtin_mul_overflow(fine, static_cast<U128>(hop.share_numerator), &scaled),
                  "bytes times a share exceed 128 bits");

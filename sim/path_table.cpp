@@ -14,14 +14,18 @@ bool crosses_a_link_twice(const Route& route) {
   if (hops.size() <= few) {
     for (std::size_t i = 1; i < hops.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
-        if (hops[i].link == hops[j].link) return true;
+        if (hops[i].link == hops[j].link) {
+          return true;
+        }
       }
     }
     return false;
   }
   std::vector<LinkId> links;
   links.reserve(hops.size());
-  for (const RouteHop& hop : hops) links.push_back(hop.link);
+  for (const RouteHop& hop : hops) {
+    links.push_back(hop.link);
+  }
   std::sort(links.begin(), links.end());
   return std::adjacent_find(links.begin(), links.end()) != links.end();
 }
@@ -30,14 +34,18 @@ bool crosses_a_link_twice(const Route& route) {
 
 PathTable::PathTable(const Graph& graph) {
   capacities_.reserve(graph.links().size());
-  for (const Link& link : graph.links()) capacities_.push_back(link.bandwidth.units());
+  for (const Link& link : graph.links()) {
+    capacities_.push_back(link.bandwidth.units());
+  }
 }
 
 PathId PathTable::open(const Route& route) {
   COLLSIM_ENSURE(!route.hops.empty(), "a route without links carries no transfer");
   COLLSIM_ENSURE(!crosses_a_link_twice(route), "a route crosses a link twice");
   const std::size_t count = route.hops.size();
-  if (free_hops_.size() <= count) free_hops_.resize(count + 1);
+  if (free_hops_.size() <= count) {
+    free_hops_.resize(count + 1);
+  }
 
   Path path;
   path.hop_count = static_cast<std::uint32_t>(count);

@@ -15,7 +15,9 @@ namespace collsim {
 
 /// fine_bytes_on() for a hop of a PathTable.
 [[nodiscard]] inline U128 fine_bytes_of(Bytes bytes, const ResourceUse& hop) {
-  if (hop.numerator == hop.denominator) return to_fine(bytes);  // nearly always
+  if (hop.numerator == hop.denominator) {
+    return to_fine(bytes);  // nearly always
+  }
   return fine_bytes_on(bytes, RouteHop{LinkId(hop.resource), hop.numerator, hop.denominator});
 }
 
@@ -41,7 +43,9 @@ class PathTable {
   /// Complexity: O(1); O(hops) the first time after a capacity changed.
   [[nodiscard]] FullRate full_rate(PathId path) {
     Path& entry = paths_[path.index()];
-    if (entry.computed_at != version_) compute_full_rate(entry);
+    if (entry.computed_at != version_) {
+      compute_full_rate(entry);
+    }
     return entry.full_rate;
   }
 

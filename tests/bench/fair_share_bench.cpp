@@ -23,7 +23,9 @@ struct Systems {
     uses.push_back({down, 1, 1});
   }
   void finish() {
-    for (std::size_t i = 0; i + 1 < uses.size(); i += 2) flows.push_back({{&uses[i], 2}, 1, 1});
+    for (std::size_t i = 0; i + 1 < uses.size(); i += 2) {
+      flows.push_back({{&uses[i], 2}, 1, 1});
+    }
   }
 };
 
@@ -42,7 +44,9 @@ void many_to_one(benchmark::State& state) {
   const auto n = static_cast<std::uint32_t>(state.range(0));
   Systems system;
   system.capacities.assign(std::size_t{2} * n, capacity);
-  for (std::uint32_t i = 1; i < n; ++i) system.add(i, n);
+  for (std::uint32_t i = 1; i < n; ++i) {
+    system.add(i, n);
+  }
   system.finish();
   solve(state, system);
 }
@@ -55,7 +59,9 @@ void all_to_all(benchmark::State& state) {
   system.capacities.assign(std::size_t{2} * n, capacity);
   for (std::uint32_t i = 0; i < n; ++i) {
     for (std::uint32_t j = 0; j < n; ++j) {
-      if (i != j) system.add(i, n + j);
+      if (i != j) {
+        system.add(i, n + j);
+      }
     }
   }
   system.finish();
@@ -72,7 +78,9 @@ void many_rounds(benchmark::State& state) {
   }
   for (std::uint32_t i = 0; i < n; ++i) {
     for (std::uint32_t j = 0; j < n; ++j) {
-      if (i != j) system.add(i, n + j);
+      if (i != j) {
+        system.add(i, n + j);
+      }
     }
   }
   system.finish();

@@ -41,11 +41,15 @@ class Driver {
     lanes_.push_back({network_->open(along), bytes, rounds});
   }
   std::uint64_t run() {
-    for (std::uint32_t i = 0; i < lanes_.size(); ++i) start(i);
+    for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
+      start(i);
+    }
     network_->settle();
     while (!queue_.empty()) {
       const Time now = queue_.next_time();
-      while (!queue_.empty() && queue_.next_time() == now) handle(queue_.pop());
+      while (!queue_.empty() && queue_.next_time() == now) {
+        handle(queue_.pop());
+      }
       network_->settle();
     }
     return transfers_;
@@ -63,11 +67,15 @@ class Driver {
   }
   void handle(const Event& event) {
     if (event.phase == EventPhase::arrival) {
-      if (--lanes_[event.subject].rounds > 0) start(event.subject);
+      if (--lanes_[event.subject].rounds > 0) {
+        start(event.subject);
+      }
       return;
     }
     const auto departure = network_->depart(event);
-    if (!departure) return;
+    if (!departure) {
+      return;
+    }
     queue_.push({queue_.now() + Duration(1'000'000), EventPhase::arrival, departure->tag, 0});
   }
 
@@ -114,7 +122,9 @@ BENCHMARK(uneven_ring_flow)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMill
 /// Everybody to GPU 0, equal sizes, ten times.
 void many_to_one_flow(benchmark::State& state) {
   run(state, NetworkModel::flow, [](Driver& driver, std::uint32_t n) {
-    for (std::uint32_t i = 1; i < n; ++i) driver.add(route(i, 0), Bytes(1 << 20), 10);
+    for (std::uint32_t i = 1; i < n; ++i) {
+      driver.add(route(i, 0), Bytes(1 << 20), 10);
+    }
   });
 }
 BENCHMARK(many_to_one_flow)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
@@ -122,7 +132,9 @@ BENCHMARK(many_to_one_flow)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMill
 /// Everybody to GPU 0, each another size: every departure changes all rates.
 void uneven_many_to_one_flow(benchmark::State& state) {
   run(state, NetworkModel::flow, [](Driver& driver, std::uint32_t n) {
-    for (std::uint32_t i = 1; i < n; ++i) driver.add(route(i, 0), Bytes((1 << 20) + 4099 * i), 1);
+    for (std::uint32_t i = 1; i < n; ++i) {
+      driver.add(route(i, 0), Bytes((1 << 20) + 4099 * i), 1);
+    }
   });
 }
 BENCHMARK(uneven_many_to_one_flow)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
@@ -132,7 +144,9 @@ void all_to_all_flow(benchmark::State& state) {
   run(state, NetworkModel::flow, [](Driver& driver, std::uint32_t n) {
     for (std::uint32_t i = 0; i < n; ++i) {
       for (std::uint32_t j = 0; j < n; ++j) {
-        if (i != j) driver.add(route(i, j), Bytes(1 << 20), 1);
+        if (i != j) {
+          driver.add(route(i, j), Bytes(1 << 20), 1);
+        }
       }
     }
   });

@@ -19,7 +19,9 @@ Event event(std::int64_t picoseconds, EventPhase phase, std::uint32_t subject) {
 
 std::vector<std::uint32_t> drain(EventQueue& queue) {
   std::vector<std::uint32_t> subjects;
-  while (!queue.empty()) subjects.push_back(queue.pop().subject);
+  while (!queue.empty()) {
+    subjects.push_back(queue.pop().subject);
+  }
   return subjects;
 }
 

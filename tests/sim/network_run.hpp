@@ -40,7 +40,9 @@ inline Graph parallel_links(const std::vector<Bandwidth>& bandwidths) {
 inline Route route_over(const std::vector<RouteHop>& hops) { return Route{hops, Duration(0)}; }
 inline Route route_over(std::initializer_list<std::uint32_t> links) {
   Route route;
-  for (const std::uint32_t link : links) route.hops.push_back({LinkId(link), 1, 1});
+  for (const std::uint32_t link : links) {
+    route.hops.push_back({LinkId(link), 1, 1});
+  }
   return route;
 }
 
@@ -79,7 +81,9 @@ class NetworkRun {
   void run() {
     while (!queue_->empty()) {
       const Time now = queue_->next_time();
-      while (!queue_->empty() && queue_->next_time() == now) handle(queue_->pop());
+      while (!queue_->empty() && queue_->next_time() == now) {
+        handle(queue_->pop());
+      }
       network_->settle();
     }
   }
