@@ -5,6 +5,7 @@
 
 #include "topology/build.hpp"
 #include "topology/error.hpp"
+#include "topology/quantity_text.hpp"
 
 namespace collsim::detail {
 
@@ -23,8 +24,7 @@ void require_sizes(std::uint64_t devices, std::uint64_t links, const std::string
 
 void require_link(Bandwidth bandwidth, Duration latency, const std::string& path) {
   if (bandwidth <= Bandwidth()) {
-    const std::int64_t value = bandwidth.units() / Bandwidth::units_per_byte_per_second;
-    throw InputError("expected a bandwidth above 0, got " + std::to_string(value) + " B/s",
+    throw InputError("expected a bandwidth above 0, got " + to_text(bandwidth),
                      path + ".bandwidth");
   }
   require_latency(latency, path + ".latency");
@@ -35,8 +35,7 @@ void require_latency(Duration latency, const std::string& path) {
   if (latency >= Duration::zero() && latency <= longest) {
     return;
   }
-  throw InputError(
-      "expected a latency from 0 to 3600 s, got " + std::to_string(latency.count()) + " ps", path);
+  throw InputError("expected a latency from 0 to 3600 s, got " + to_text(latency), path);
 }
 
 void require_count(std::uint32_t count, const std::string& path) {
@@ -45,11 +44,9 @@ void require_count(std::uint32_t count, const std::string& path) {
   }
 }
 
-std::string quoted(const std::string& word) { return '"' + word + '"'; }
-
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& accepted) {
   const std::string known = nearest(word, accepted);
-  return known.empty() ? known : "did you mean " + quoted(known) + "?";
+  return known.empty() ? known : "did you mean " + in_quotes(known) + "?";
 }
 
 std::string at(const std::string& list, std::size_t index) {

@@ -69,7 +69,7 @@ Names add_devices(GraphBuilder& builder, const ExplicitGraphSpec& spec) {
     }
     const DeviceId id = builder.add_named_device(device.kind, node_of(device), device.name);
     if (!names.emplace(device.name, id).second) {
-      throw InputError("expected a name that no other device has, got " + quoted(device.name),
+      throw InputError("expected a name that no other device has, got " + in_quotes(device.name),
                        path);
     }
   }
@@ -85,7 +85,7 @@ DeviceId resolve(const Names& names, const std::string& name, const std::string&
   for (const auto& [known, id] : names) {
     accepted.push_back(known);
   }
-  throw InputError("expected the name of a device of the graph, got " + quoted(name), path,
+  throw InputError("expected the name of a device of the graph, got " + in_quotes(name), path,
                    did_you_mean(name, accepted));
 }
 
@@ -108,7 +108,8 @@ Graph build_explicit(const ExplicitGraphSpec& spec) {
     const DeviceId from = resolve(names, link.from, path + ".from");
     const DeviceId to = resolve(names, link.to, path + ".to");
     if (from == to) {
-      throw InputError("expected another device than `from`, got " + quoted(link.to), path + ".to");
+      throw InputError("expected another device than `from`, got " + in_quotes(link.to),
+                       path + ".to");
     }
     require_link(link.bandwidth, link.latency, path);
     require_count(link.count, path + ".count");

@@ -30,13 +30,13 @@ void require_family_name(const DeviceGroupSpec& group, const std::string& path) 
   if (name.empty() || is_digit(name.front()) || !std::ranges::all_of(name, accepted)) {
     throw InputError(
         "expected a name of letters, digits, '_' and '-' that starts with a letter, got " +
-            quoted(name),
+            in_quotes(name),
         path);
   }
   if (group.count && is_digit(name.back())) {
     throw InputError(
         "expected a name without digits at its end, as the members are numbered, got " +
-            quoted(name),
+            in_quotes(name),
         path);
   }
 }
@@ -84,7 +84,7 @@ void require_distinct(const std::vector<Family>& families, const NodeSpec& spec)
     if (others == 0 && (!member || member->number >= member->family->count)) {
       continue;
     }
-    throw InputError("expected a name that no other device has, got " + quoted(name),
+    throw InputError("expected a name that no other device has, got " + in_quotes(name),
                      at("node.devices", i) + ".name");
   }
 }
@@ -122,15 +122,15 @@ Members resolve_end(const std::vector<Family>& families, const std::string& name
   const auto member = member_named(families, name);
   if (!member) {
     throw InputError(
-        "expected a device of the node (" + one_of(accepted) + "), got " + quoted(name), path,
+        "expected a device of the node (" + one_of(accepted) + "), got " + in_quotes(name), path,
         did_you_mean(name, accepted));
   }
   const Family& family = *member->family;
   if (member->number >= family.count) {
     const std::string last = family.name + std::to_string(family.count - 1);
-    throw InputError(
-        "expected a device of the node, " + family.name + "0 to " + last + ", got " + quoted(name),
-        path, "did you mean " + quoted(last) + "?");
+    throw InputError("expected a device of the node, " + family.name + "0 to " + last + ", got " +
+                         in_quotes(name),
+                     path, "did you mean " + in_quotes(last) + "?");
   }
   return {family.first + static_cast<std::uint32_t>(member->number), 1};
 }
@@ -145,8 +145,8 @@ struct Ends {
 
 [[noreturn]] void refuse_pairing(const Ends& ends, const std::string& accepted) {
   throw InputError("expected " + accepted + ", got " + std::to_string(ends.from.count) + " of " +
-                       quoted(ends.spec.from) + " and " + std::to_string(ends.to.count) + " of " +
-                       quoted(ends.spec.to),
+                       in_quotes(ends.spec.from) + " and " + std::to_string(ends.to.count) +
+                       " of " + in_quotes(ends.spec.to),
                    ends.path + ".to");
 }
 
@@ -156,8 +156,8 @@ std::uint64_t require_pairing(const Ends& ends) {
   const std::uint64_t to = ends.to.count;
   if (ends.spec.connect == Connect::mesh) {
     if (ends.spec.from != ends.spec.to) {
-      throw InputError("expected the family of `from`, " + quoted(ends.spec.from) +
-                           ", for a mesh, got " + quoted(ends.spec.to),
+      throw InputError("expected the family of `from`, " + in_quotes(ends.spec.from) +
+                           ", for a mesh, got " + in_quotes(ends.spec.to),
                        ends.path + ".to");
     }
     return ends.spec.duplex == Duplex::both_ways ? from * (from - 1) / 2 : from * (from - 1);
@@ -165,8 +165,8 @@ std::uint64_t require_pairing(const Ends& ends) {
   const bool apart = ends.from.first + ends.from.count <= ends.to.first ||
                      ends.to.first + ends.to.count <= ends.from.first;
   if (!apart) {
-    throw InputError("expected other devices than those of `from`, " + quoted(ends.spec.from) +
-                         ", got " + quoted(ends.spec.to),
+    throw InputError("expected other devices than those of `from`, " + in_quotes(ends.spec.from) +
+                         ", got " + in_quotes(ends.spec.to),
                      ends.path + ".to", "`connect: mesh` joins every pair of one family");
   }
   if (ends.spec.connect == Connect::all) {

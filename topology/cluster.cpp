@@ -45,7 +45,7 @@ Graph build_graph(const ClusterSpec& spec) {
   if (const auto pair = unreachable_pair(graph)) {
     const auto [from, to] = *pair;
     throw InputError("expected a path between any two GPUs, got none from " +
-                         detail::quoted(graph.name(from)) + " to " + detail::quoted(graph.name(to)),
+                         in_quotes(graph.name(from)) + " to " + in_quotes(graph.name(to)),
                      missing_link_path(spec, graph, from, to), "GPUs forward nothing");
   }
   return graph;

@@ -76,9 +76,17 @@ InternalError::InternalError(const char* file, int line, const char* condition,
     : Error(std::string(file) + ":" + std::to_string(line) + ": " + why + " (" + condition + ")") {}
 
 std::string nearest(const std::string& word, const std::vector<std::string>& accepted) {
+  // Longer words are no slips of the pen, and comparing takes the product of both lengths.
+  constexpr std::size_t longest = 64;
   std::string best;
+  if (word.size() > longest) {
+    return best;
+  }
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : accepted) {
+    if (candidate.size() >= word.size() + best_distance) {
+      continue;
+    }
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best = candidate;

@@ -66,7 +66,8 @@ class InternalError : public Error {
 };
 
 /// The accepted word nearest to `word` (edit distance at most a third of its length, at least 1),
-/// or an empty string. Complexity: O(|word| · total length of `accepted`).
+/// or an empty string. Words of more than 64 bytes have none. Complexity: O(|word| · total length of
+/// `accepted`).
 [[nodiscard]] std::string nearest(const std::string& word,
                                   const std::vector<std::string>& accepted);
 

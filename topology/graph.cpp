@@ -205,9 +205,8 @@ DeviceId GraphBuilder::add_named_device(DeviceKind kind, std::optional<NodeId> n
 }
 
 LinkId GraphBuilder::add_link(const Link& link) {
-  COLLSIM_ENSURE(
-      link.source.index() < graph_.devices_.size() && link.target.index() < graph_.devices_.size(),
-      "a link needs two devices of this builder");
+  COLLSIM_ENSURE(std::max(link.source, link.target).index() < graph_.devices_.size(),
+                 "a link needs two devices of this builder");
   COLLSIM_ENSURE(link.level.index() < graph_.levels_.size(), "a link needs a level");
   if (link.bandwidth <= Bandwidth()) {
     throw InputError("expected a positive bandwidth for a link");

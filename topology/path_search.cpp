@@ -132,7 +132,7 @@ std::size_t PathLayers::frontier_links(Side side) const {
 // Both searches go level by level, so a device that both have seen lies on a shortest path, and
 // every shortest path has just one such device in the level where they meet.
 bool PathLayers::expand(Side side, Scope scope) {
-  const std::size_t here = static_cast<std::size_t>(side);
+  const auto here = static_cast<std::size_t>(side);
   const std::size_t there = 1 - here;
   const auto level = static_cast<std::uint32_t>(layers_[here].size() + 1);
   std::vector<std::uint32_t> next;

@@ -1,6 +1,7 @@
 #include "topology/routing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -186,9 +187,9 @@ std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to) const {
     DeviceId to;
     Scope scope;
   };
-  const Leg legs[] = {{from, *nic_out, Scope::within(graph_->device(from).node)},
-                      {*nic_out, *nic_in, Scope::fabric()},
-                      {*nic_in, to, Scope::within(graph_->device(to).node)}};
+  const std::array<Leg, 3> legs{{{from, *nic_out, Scope::within(graph_->device(from).node)},
+                                 {*nic_out, *nic_in, Scope::fabric()},
+                                 {*nic_in, to, Scope::within(graph_->device(to).node)}}};
   Route route;
   for (const Leg& leg : legs) {
     if (leg.from == leg.to) {

@@ -1,35 +1,17 @@
 #include "topology/cluster.hpp"
 
-#include <rapidcheck.h>
-
-#include <functional>
-#include <limits>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/topology/clusters.hpp"
-#include "tests/topology/random_graph.hpp"
-#include "topology/check.hpp"
 
 using namespace collsim;
 
 namespace {
 
 using Words = std::vector<std::string>;
-
-/// Path, message and hint of the error that building gives, in lines; "none" if there is none.
-std::string error_of(const ClusterSpec& spec) {
-  try {
-    static_cast<void>(build_graph(spec));
-  } catch (const InputError& error) {
-    return error.path() + ": " + error.message() +
-           (error.hint().empty() ? "" : "\nhint: " + error.hint());
-  }
-  return "none";
-}
 
 Words targets(const Graph& graph, const std::string& from) {
   Words names;
@@ -39,41 +21,30 @@ Words targets(const Graph& graph, const std::string& from) {
   return names;
 }
 
-/// A node of 4 GPUs, 2 switches "sw" and a box, with one entry of links.
-ClusterSpec with_link(Connect connect, const std::string& from, const std::string& to,
-                      Duplex duplex = Duplex::both_ways) {
-  ClusterSpec spec = test::star(4);
-  spec.node.devices.push_back({"sw", DeviceKind::pcie_switch, 2});
-  spec.node.links.push_back(test::link(from, to, test::textbook_bandwidth, Duration(1)));
-  spec.node.links.back().connect = connect;
-  spec.node.links.back().duplex = duplex;
-  return spec;
-}
-
 }  // namespace
 
 TEST_CASE("connect: all joins every device of one family with every one of the other") {
-  const Graph graph = build_graph(with_link(Connect::all, "gpu", "sw"));
+  const Graph graph = build_graph(test::with_link(Connect::all, "gpu", "sw"));
   CHECK(targets(graph, "gpu2") == Words{"switch", "sw0", "sw1"});
   CHECK(targets(graph, "sw1") == Words{"gpu0", "gpu1", "gpu2", "gpu3"});
 }
 
 TEST_CASE("connect: one_to_one joins devices of the same number") {
-  ClusterSpec spec = with_link(Connect::one_to_one, "gpu", "sw");
+  ClusterSpec spec = test::with_link(Connect::one_to_one, "gpu", "sw");
   spec.node.devices[1].count = 4;
   const Graph graph = build_graph(spec);
   CHECK(targets(graph, "sw3") == Words{"gpu3"});
 }
 
 TEST_CASE("connect: grouped gives each device of `to` its share of `from`") {
-  const Graph graph = build_graph(with_link(Connect::grouped, "gpu", "sw"));
+  const Graph graph = build_graph(test::with_link(Connect::grouped, "gpu", "sw"));
   CHECK(targets(graph, "sw0") == Words{"gpu0", "gpu1"});
   CHECK(targets(graph, "sw1") == Words{"gpu2", "gpu3"});
 }
 
 TEST_CASE("connect: mesh joins every pair of a family, both ways or one link each way") {
   for (const Duplex duplex : {Duplex::both_ways, Duplex::one_way}) {
-    const Graph graph = build_graph(with_link(Connect::mesh, "gpu", "gpu", duplex));
+    const Graph graph = build_graph(test::with_link(Connect::mesh, "gpu", "gpu", duplex));
     CHECK(targets(graph, "gpu1") == Words{"switch", "gpu0", "gpu2", "gpu3"});
     // 4 cables of the star and 4·3 ordered pairs.
     CHECK(graph.links().size() == 8 + 12);
@@ -81,7 +52,7 @@ TEST_CASE("connect: mesh joins every pair of a family, both ways or one link eac
 }
 
 TEST_CASE("a link entry may name single devices and have one way") {
-  const Graph graph = build_graph(with_link(Connect::all, "gpu3", "sw1", Duplex::one_way));
+  const Graph graph = build_graph(test::with_link(Connect::all, "gpu3", "sw1", Duplex::one_way));
   CHECK(targets(graph, "gpu3") == Words{"switch", "sw1"});
   CHECK(targets(graph, "sw1").empty());
 }
@@ -148,360 +119,6 @@ TEST_CASE("a hundred thousand GPUs build, and routes among them are found at onc
   CHECK(star.router().route(gpus.front(), gpus.back()).hops.size() == 2);
   const Cluster mesh(test::mesh(256));
   CHECK(mesh.router().route(mesh.graph().gpus()[255], mesh.graph().gpus()[0]).hops.size() == 1);
-}
-
-namespace {
-
-/// What is wrong, how to get it from a good description, and the error.
-struct BadSpec {
-  const char* what;
-  ClusterSpec (*good)();
-  void (*spoil)(ClusterSpec&);
-  const char* error;
-};
-
-ClusterSpec good_star() { return test::star(8); }
-ClusterSpec good_nodes() { return test::textbook_nodes(2); }
-ClusterSpec good_leaf_spine() { return test::dgx_leaf_spine(4, 32, 1, RoutingKind::fixed); }
-ClusterSpec good_pairs() { return with_link(Connect::grouped, "gpu", "sw"); }
-ClusterSpec good_graph() {
-  ClusterSpec spec;
-  spec.graph.emplace();
-  spec.graph->devices = {{"left", DeviceKind::gpu, {}},
-                         {"right", DeviceKind::gpu, {}},
-                         {"hub", DeviceKind::nvswitch, {}}};
-  spec.graph->links = {test::link("left", "hub", test::textbook_bandwidth, Duration(3)),
-                       test::link("hub", "right", test::textbook_bandwidth, Duration(4))};
-  return spec;
-}
-
-const std::vector<BadSpec> bad_nodes{
-    {"no node", good_star, [](ClusterSpec& s) { s.nodes = 0; },
-     "nodes: expected at least 1 node, got 0"},
-    {"no GPU", good_star, [](ClusterSpec& s) { s.node.gpus = 0; },
-     "node.gpus: expected at least 1 GPU in a node, got 0"},
-    {"too many GPUs", good_star, [](ClusterSpec& s) { s.node.gpus = 4'194'305; },
-     "node.gpus: expected a cluster of at most 4194304 devices, got 4194305"},
-    {"too many devices of a group", good_star,
-     [](ClusterSpec& s) { s.node.devices[0].count = 4'000'000'000; },
-     "node.devices[0].count: expected a cluster of at most 4194304 devices, got 4000000008"},
-    {"too many nodes", good_nodes, [](ClusterSpec& s) { s.nodes = 4'000'000'000; },
-     "nodes: expected a cluster of at most 4194304 devices, got 24000000001"},
-    {"too many links", good_star,
-     [](ClusterSpec& s) {
-       s.node.gpus = 5000;
-       s.node.links[0] = test::mesh(2).node.links[0];
-     },
-     // 5000·4999 ordered pairs.
-     "node.links[0]: expected a cluster of at most 16777216 links, got 24995000"},
-    {"too many parallel links", good_star,
-     [](ClusterSpec& s) { s.node.links[0].count = 4'000'000'000; },
-     "node.links[0]: expected a cluster of at most 16777216 links, got 64000000000"},
-    {"an empty group", good_star, [](ClusterSpec& s) { s.node.devices[0].count = 0; },
-     "node.devices[0].count: expected a count of at least 1, got 0"},
-    {"a group of GPUs", good_star, [](ClusterSpec& s) { s.node.devices[0].kind = DeviceKind::gpu; },
-     "node.devices[0].kind: expected another kind than gpu: node.gpus says how many GPUs there "
-     "are"},
-    {"a name with a dot", good_star, [](ClusterSpec& s) { s.node.devices[0].name = "a.b"; },
-     "node.devices[0].name: expected a name of letters, digits, '_' and '-' that starts with a "
-     "letter, got \"a.b\""},
-    {"no name", good_star, [](ClusterSpec& s) { s.node.devices[0].name = ""; },
-     "node.devices[0].name: expected a name of letters, digits, '_' and '-' that starts with a "
-     "letter, got \"\""},
-    {"a numbered family that ends in a digit", good_star,
-     [](ClusterSpec& s) {
-       s.node.devices[0] = {"sw1", DeviceKind::nvswitch, 2};
-     },
-     "node.devices[0].name: expected a name without digits at its end, as the members are "
-     "numbered, got \"sw1\""},
-    {"a family twice", good_star,
-     [](ClusterSpec& s) {
-       s.node.devices.push_back({"gpu", DeviceKind::cpu, std::nullopt});
-     },
-     "node.devices[1].name: expected a name that no other device has, got \"gpu\""},
-    {"a name of another family's member", good_star,
-     [](ClusterSpec& s) {
-       s.node.devices.push_back({"cpu1", DeviceKind::cpu, std::nullopt});
-       s.node.devices.push_back({"cpu", DeviceKind::cpu, 2});
-     },
-     "node.devices[1].name: expected a name that no other device has, got \"cpu1\""},
-    {"no bandwidth", good_star, [](ClusterSpec& s) { s.node.links[0].bandwidth = Bandwidth(); },
-     "node.links[0].bandwidth: expected a bandwidth above 0, got 0 B/s"},
-    {"a negative bandwidth", good_star,
-     [](ClusterSpec& s) { s.node.links[0].bandwidth = Bandwidth::bytes_per_second(-5); },
-     "node.links[0].bandwidth: expected a bandwidth above 0, got -5 B/s"},
-    {"a negative latency", good_star,
-     [](ClusterSpec& s) { s.node.links[0].latency = Duration(-7); },
-     "node.links[0].latency: expected a latency from 0 to 3600 s, got -7 ps"},
-    {"a latency beyond reason", good_star,
-     [](ClusterSpec& s) { s.node.links[0].latency = std::chrono::hours(1) + Duration(1); },
-     "node.links[0].latency: expected a latency from 0 to 3600 s, got 3600000000000001 ps"},
-    {"no parallel link", good_star, [](ClusterSpec& s) { s.node.links[0].count = 0; },
-     "node.links[0].count: expected a count of at least 1, got 0"},
-};
-
-const std::vector<BadSpec> bad_link_ends{
-    {"an unknown device", good_star, [](ClusterSpec& s) { s.node.links[0].to = "swich"; },
-     "node.links[0].to: expected a device of the node (gpu or switch), got \"swich\"\nhint: did "
-     "you mean \"switch\"?"},
-    {"nothing like a device", good_star, [](ClusterSpec& s) { s.node.links[0].from = "abcdef"; },
-     "node.links[0].from: expected a device of the node (gpu or switch), got \"abcdef\""},
-    {"a number beyond the family", good_star, [](ClusterSpec& s) { s.node.links[0].from = "gpu8"; },
-     "node.links[0].from: expected a device of the node, gpu0 to gpu7, got \"gpu8\"\nhint: did you "
-     "mean \"gpu7\"?"},
-    {"a leading zero", good_star, [](ClusterSpec& s) { s.node.links[0].from = "gpu01"; },
-     "node.links[0].from: expected a device of the node (gpu or switch), got \"gpu01\""},
-    {"a number for a single device", good_star,
-     [](ClusterSpec& s) { s.node.links[0].to = "switch0"; },
-     "node.links[0].to: expected a device of the node (gpu or switch), got \"switch0\"\nhint: did "
-     "you mean \"switch\"?"},
-    {"all with itself", good_pairs,
-     [](ClusterSpec& s) {
-       s.node.links[1].connect = Connect::all;
-       s.node.links[1].to = "gpu3";
-     },
-     "node.links[1].to: expected other devices than those of `from`, \"gpu\", got \"gpu3\"\nhint: "
-     "`connect: mesh` joins every pair of one family"},
-    {"one_to_one of different sizes", good_pairs,
-     [](ClusterSpec& s) { s.node.links[1].connect = Connect::one_to_one; },
-     "node.links[1].to: expected as many devices in `to` as in `from`, got 4 of \"gpu\" and 2 of "
-     "\"sw\""},
-    {"groups that do not divide", good_pairs, [](ClusterSpec& s) { s.node.gpus = 5; },
-     "node.links[1].to: expected a whole number of `from` devices for each in `to`, got 5 of "
-     "\"gpu\" and 2 of \"sw\""},
-    {"a mesh of two families", good_pairs,
-     [](ClusterSpec& s) { s.node.links[1].connect = Connect::mesh; },
-     "node.links[1].to: expected the family of `from`, \"gpu\", for a mesh, got \"sw\""},
-    {"a GPU without links", good_star, [](ClusterSpec& s) { s.node.links[0].from = "gpu0"; },
-     "node.links: expected a path between any two GPUs, got none from \"gpu0\" to \"gpu1\"\nhint: "
-     "GPUs forward nothing"},
-    {"a GPU that only sends", good_star,
-     [](ClusterSpec& s) {
-       LinkSpec link = s.node.links[0];
-       s.node.links[0].duplex = Duplex::one_way;
-       for (const char* from : {"gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu6", "gpu7"}) {
-         link.from = "switch";
-         link.to = from;
-         link.duplex = Duplex::one_way;
-         s.node.links.push_back(link);
-       }
-     },
-     "node.links: expected a path between any two GPUs, got none from \"gpu0\" to \"gpu5\"\nhint: "
-     "GPUs forward nothing"},
-};
-
-const std::vector<BadSpec> bad_fabrics{
-    {"nodes without a fabric", good_nodes, [](ClusterSpec& s) { s.fabric.kind = FabricKind::none; },
-     "fabric.kind: expected a fabric that joins the 2 nodes, got none"},
-    {"nodes without a NIC", good_nodes,
-     [](ClusterSpec& s) { s.node.devices[1].kind = DeviceKind::cpu; },
-     "node.devices: expected a NIC in the node, as a fabric joins the nodes, got none\nhint: add a "
-     "group of devices of kind nic"},
-    {"GPUs that do not reach their NIC", good_nodes,
-     [](ClusterSpec& s) { s.node.links.pop_back(); },
-     "fabric: expected a path between any two GPUs, got none from \"node0.gpu0\" to "
-     "\"node1.gpu0\"\nhint: GPUs forward nothing"},
-    {"too few ports on the switch", good_nodes, [](ClusterSpec& s) { s.fabric.leaf.ports = 1; },
-     "fabric.switch.ports: expected at least 2 ports, one for each NIC, got 1"},
-    {"no bandwidth", good_nodes, [](ClusterSpec& s) { s.fabric.link.bandwidth = Bandwidth(); },
-     "fabric.link.bandwidth: expected a bandwidth above 0, got 0 B/s"},
-    {"a negative latency", good_nodes, [](ClusterSpec& s) { s.fabric.link.latency = Duration(-1); },
-     "fabric.link.latency: expected a latency from 0 to 3600 s, got -1 ps"},
-    {"a negative forwarding latency", good_nodes,
-     [](ClusterSpec& s) { s.fabric.leaf.latency = Duration(-1); },
-     "fabric.switch.latency: expected a latency from 0 to 3600 s, got -1 ps"},
-    {"a leaf's", good_leaf_spine, [](ClusterSpec& s) { s.fabric.leaf.latency = Duration(-1); },
-     "fabric.leaf.latency: expected a latency from 0 to 3600 s, got -1 ps"},
-    {"a spine's", good_leaf_spine, [](ClusterSpec& s) { s.fabric.spine.latency = Duration(-1); },
-     "fabric.spine.latency: expected a latency from 0 to 3600 s, got -1 ps"},
-    {"an uplink's bandwidth", good_leaf_spine,
-     [](ClusterSpec& s) { s.fabric.uplink = FabricLinkSpec{}; },
-     "fabric.uplink.bandwidth: expected a bandwidth above 0, got 0 B/s"},
-    {"no ports given", good_leaf_spine, [](ClusterSpec& s) { s.fabric.leaf.ports.reset(); },
-     "fabric.leaf.ports: expected the number of ports of a leaf, got none"},
-    {"no ports", good_leaf_spine, [](ClusterSpec& s) { s.fabric.leaf.ports = 0; },
-     "fabric.leaf.ports: expected a multiple of 2 ports (an oversubscription of 1 takes 1 down for "
-     "each one up), got 0"},
-    {"ports that do not divide", good_leaf_spine,
-     [](ClusterSpec& s) { s.fabric.oversubscription = 2; },
-     "fabric.leaf.ports: expected a multiple of 3 ports (an oversubscription of 2 takes 2 down for "
-     "each one up), got 32"},
-    {"a leaf too small for a node", good_leaf_spine,
-     [](ClusterSpec& s) { s.fabric.leaf.ports = 14; },
-     "fabric.leaf.ports: expected enough ports for a whole node, 8 down, got 7 down and 7 up"},
-    {"no oversubscription", good_leaf_spine, [](ClusterSpec& s) { s.fabric.oversubscription = 0; },
-     "fabric.spine.oversubscription: expected a count of at least 1, got 0"},
-    {"spines too small", good_leaf_spine, [](ClusterSpec& s) { s.fabric.spine.ports = 1; },
-     "fabric.spine.ports: expected at least 2 ports, one for each leaf, got 1"},
-};
-
-const std::vector<BadSpec> bad_graphs{
-    {"a fabric beside it", good_graph,
-     [](ClusterSpec& s) { s.fabric.kind = FabricKind::single_switch; },
-     "fabric.kind: expected no fabric beside an explicit graph, got one"},
-    {"no GPU", good_graph,
-     [](ClusterSpec& s) {
-       s.graph->devices.erase(s.graph->devices.begin(), s.graph->devices.begin() + 2);
-     },
-     "graph.devices: expected at least one device of kind gpu, got none"},
-    {"no name", good_graph, [](ClusterSpec& s) { s.graph->devices[2].name = ""; },
-     "graph.devices[2].name: expected a name, got an empty one"},
-    {"a name twice", good_graph, [](ClusterSpec& s) { s.graph->devices[1].name = "left"; },
-     "graph.devices[1].name: expected a name that no other device has, got \"left\""},
-    {"a dangling end", good_graph, [](ClusterSpec& s) { s.graph->links[0].from = "lift"; },
-     "graph.links[0].from: expected the name of a device of the graph, got \"lift\"\nhint: did you "
-     "mean \"left\"?"},
-    {"one end", good_graph, [](ClusterSpec& s) { s.graph->links[1].to = "hub"; },
-     "graph.links[1].to: expected another device than `from`, got \"hub\""},
-    {"no bandwidth", good_graph, [](ClusterSpec& s) { s.graph->links[1].bandwidth = Bandwidth(); },
-     "graph.links[1].bandwidth: expected a bandwidth above 0, got 0 B/s"},
-    {"no parallel link", good_graph, [](ClusterSpec& s) { s.graph->links[1].count = 0; },
-     "graph.links[1].count: expected a count of at least 1, got 0"},
-    {"too many parallel links", good_graph,
-     [](ClusterSpec& s) { s.graph->links[1].count = 16'777'216; },
-     "graph.links[1].count: expected a cluster of at most 16777216 links, got 33554434"},
-    {"a node number beyond the devices", good_graph,
-     [](ClusterSpec& s) { s.graph->devices[1].node = 4'000'000'000; },
-     "graph.devices[1].node: expected nodes numbered 0, 1, 2, … without gaps, got 4000000000 among "
-     "3 devices"},
-    {"a node number after a gap", good_graph, [](ClusterSpec& s) { s.graph->devices[1].node = 2; },
-     "graph.devices[1].node: expected nodes numbered 0, 1, 2, … without gaps, got 2 and no device "
-     "of node 1"},
-    {"an unreachable GPU", good_graph,
-     [](ClusterSpec& s) { s.graph->links[1].duplex = Duplex::one_way; },
-     "graph.links: expected a path between any two GPUs, got none from \"right\" to "
-     "\"left\"\nhint: GPUs forward nothing"},
-};
-
-void require_errors(const std::vector<BadSpec>& bad) {
-  for (const BadSpec& entry : bad) {
-    CAPTURE(entry.what);
-    ClusterSpec spec = entry.good();
-    REQUIRE(error_of(spec) == "none");
-    entry.spoil(spec);
-    CHECK(error_of(spec) == entry.error);
-  }
-}
-
-}  // namespace
-
-TEST_CASE("what is wrong in a node template is said with its place") { require_errors(bad_nodes); }
-TEST_CASE("what is wrong with a link's ends is said with its place") {
-  require_errors(bad_link_ends);
-}
-TEST_CASE("what is wrong in a fabric is said with its place") { require_errors(bad_fabrics); }
-TEST_CASE("what is wrong in an explicit graph is said with its place") {
-  require_errors(bad_graphs);
-}
-
-namespace {
-
-bool reaches(const Graph& graph, DeviceId from, DeviceId to) {
-  return !test::shortest_paths(graph, from, {to}).empty();
-}
-
-}  // namespace
-
-TEST_CASE("an unreachable pair is found just where there is one") {
-  CHECK(rc::check("on random graphs, against a search for every pair", [] {
-    const Graph graph = test::random_graph({.most_nics = 2});
-    const auto pair = unreachable_pair(graph);
-    if (pair) {
-      RC_ASSERT(!reaches(graph, pair->first, pair->second));
-      return;
-    }
-    for (const DeviceId from : graph.gpus()) {
-      for (const DeviceId to : graph.gpus()) RC_ASSERT(from == to || reaches(graph, from, to));
-    }
-  }));
-}
-
-TEST_CASE("GPUs may be joined without a device that all of them share") {
-  // Three switches, each for two of three GPUs: every pair is joined, no switch is reached by all.
-  ClusterSpec spec = test::star(3);
-  spec.node.devices = {{"sw", DeviceKind::nvswitch, 3}};
-  spec.node.links.clear();
-  for (const auto& [gpu, to] : {std::pair("gpu0", "sw0"),
-                                {"gpu1", "sw0"},
-                                {"gpu1", "sw1"},
-                                {"gpu2", "sw1"},
-                                {"gpu2", "sw2"},
-                                {"gpu0", "sw2"}}) {
-    spec.node.links.push_back(test::link(gpu, to, test::textbook_bandwidth, Duration(1)));
-  }
-  CHECK(error_of(spec) == "none");
-  spec.node.links.pop_back();
-  CHECK(error_of(spec) ==
-        "node.links: expected a path between any two GPUs, got none from \"gpu0\" to "
-        "\"gpu2\"\nhint: GPUs forward nothing");
-}
-
-TEST_CASE("the cut around a GPU is the sum of its links") {
-  ClusterSpec spec = test::star(3);
-  spec.node.links.push_back(test::link("gpu0", "gpu1", test::textbook_bandwidth, Duration(1)));
-  spec.node.links.back().duplex = Duplex::one_way;
-  const Graph graph = build_graph(spec);
-  const auto cuts = gpu_cuts(graph, graph.gpus());
-  REQUIRE(cuts.size() == 3);
-  CHECK(cuts[0].out == test::textbook_bandwidth * 2);
-  CHECK(cuts[0].in == test::textbook_bandwidth);
-  CHECK(cuts[1].out == test::textbook_bandwidth);
-  CHECK(cuts[1].in == test::textbook_bandwidth * 2);
-}
-
-TEST_CASE("the cut around a node is the sum of its NICs' cables") {
-  const auto cuts = node_cuts(build_graph(test::dgx(3)));
-  REQUIRE(cuts.size() == 3);
-  for (const Cut& cut : cuts) {
-    // 8 NICs of 50 GB/s.
-    CHECK(cut.out == Bandwidth::bytes_per_second(400'000'000'000));
-    CHECK(cut.in == cut.out);
-  }
-  CHECK(node_cuts(build_graph(test::star(2)))[0].out == Bandwidth());
-}
-
-TEST_CASE("cuts wider than 9 PB/s are refused, not wrapped") {
-  ClusterSpec spec = test::star(2);
-  spec.node.links[0].bandwidth = Bandwidth::from_units(std::numeric_limits<std::int64_t>::max());
-  spec.node.links[0].count = 2;
-  const Graph graph = build_graph(spec);
-  CHECK_THROWS_WITH(gpu_cuts(graph, graph.gpus()), "the links of gpu0 together exceed 9 PB/s");
-}
-
-TEST_CASE("the quickest path is not always the one with the fewest links") {
-  ClusterSpec spec = test::star(2);
-  spec.node.links.push_back(
-      test::link("gpu0", "gpu1", test::textbook_bandwidth, std::chrono::microseconds(5)));
-  const Graph graph = build_graph(spec);
-  const auto latency = shortest_latencies(graph, graph.gpus()[0]);
-  CHECK(latency[0] == Duration::zero());
-  CHECK(latency[1] == Duration(std::chrono::microseconds(1)));
-  CHECK(latency[2] == Duration(std::chrono::nanoseconds(500)));
-}
-
-TEST_CASE("shortest latencies agree with relaxing every link until nothing changes") {
-  CHECK(rc::check("on random graphs", [] {
-    const Graph graph = test::random_graph({.most_nics = 2});
-    for (const DeviceId from : graph.gpus()) {
-      std::map<DeviceId, Duration> known{{from, Duration::zero()}};
-      for (std::size_t round = 0; round < graph.devices().size(); ++round) {
-        for (const Link& link : graph.links()) {
-          const bool forwards =
-              link.source == from || graph.device(link.source).kind != DeviceKind::gpu;
-          if (!forwards || !known.contains(link.source)) continue;
-          const Duration through = known[link.source] + link.latency;
-          const auto [found, is_new] = known.emplace(link.target, through);
-          if (!is_new) found->second = std::min(found->second, through);
-        }
-      }
-      const auto latencies = shortest_latencies(graph, from);
-      for (std::size_t i = 0; i < latencies.size(); ++i) {
-        const auto found = known.find(DeviceId(i));
-        RC_ASSERT(latencies[i].has_value() == (found != known.end()));
-        if (latencies[i]) RC_ASSERT(*latencies[i] == found->second);
-      }
-    }
-  }));
 }
 
 TEST_CASE("a cluster's router works after the cluster has moved") {

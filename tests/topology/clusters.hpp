@@ -98,6 +98,28 @@ inline ClusterSpec dgx_leaf_spine(std::uint32_t nodes, std::uint32_t ports,
   return spec;
 }
 
+/// A star of 4 GPUs with two more switches, sw0 and sw1, and one more entry of links.
+inline ClusterSpec with_link(Connect connect, const std::string& from, const std::string& to,
+                             Duplex duplex = Duplex::both_ways) {
+  ClusterSpec spec = star(4);
+  spec.node.devices.push_back({"sw", DeviceKind::pcie_switch, 2});
+  spec.node.links.push_back(link(from, to, textbook_bandwidth, Duration(1)));
+  spec.node.links.back().connect = connect;
+  spec.node.links.back().duplex = duplex;
+  return spec;
+}
+
+/// Path, message and hint of the error that building gives; "none" if there is none.
+inline std::string error_of(const ClusterSpec& spec) {
+  try {
+    static_cast<void>(build_graph(spec));
+  } catch (const InputError& error) {
+    return error.path() + ": " + error.message() +
+           (error.hint().empty() ? "" : "\nhint: " + error.hint());
+  }
+  return "none";
+}
+
 inline DeviceId device(const Graph& graph, const std::string& name) {
   const auto found = graph.find_device(name);
   COLLSIM_ENSURE(found.has_value(), "no device " + name);

@@ -44,6 +44,8 @@ TEST_CASE("the nearest word is at most a third of its length away") {
   CHECK(nearest("t", accepted) == "to");
   CHECK(nearest("speed", accepted).empty());
   CHECK(nearest("kind", {}).empty());
+  CHECK(nearest(std::string(65, 'x'), {std::string(65, 'x')}).empty());
+  CHECK(nearest("gpu", {std::string(1'000'000, 'g')}).empty());
   // Of equals the first.
   CHECK(nearest("gpu2", {"gpu0", "gpu1"}) == "gpu0");
 }
@@ -61,4 +63,11 @@ TEST_CASE("a broken condition says where and why") {
   CHECK_THROWS_WITH(broken(),
                     Catch::Matchers::ContainsSubstring("error_test.cpp:") &&
                         Catch::Matchers::ContainsSubstring("sums must be wrong (1 + 1 == 3)"));
+}
+
+TEST_CASE("what the user wrote is quoted fit for a line of text") {
+  CHECK(in_quotes("gpu") == "\"gpu\"");
+  CHECK(in_quotes("a\nb\x7F") == "\"a?b?\"");
+  CHECK(in_quotes(std::string(60, 'x')) == '"' + std::string(60, 'x') + '"');
+  CHECK(in_quotes(std::string(61, 'x')) == '"' + std::string(60, 'x') + "...\"");
 }
