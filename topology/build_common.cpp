@@ -59,6 +59,7 @@ std::string_view level_name(LinkKind kind) {
 
 void add_levels(GraphBuilder& builder, const std::vector<LinkSpec>& links) {
   std::vector<LinkKind> kinds;
+  kinds.reserve(links.size());
   for (const LinkSpec& link : links) {
     kinds.push_back(link.kind);
   }

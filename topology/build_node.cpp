@@ -43,6 +43,7 @@ void require_family_name(const DeviceGroupSpec& group, const std::string& path) 
 
 std::vector<std::string> family_names(const std::vector<Family>& families) {
   std::vector<std::string> names;
+  names.reserve(families.size());
   for (const Family& family : families) {
     names.push_back(family.name);
   }
@@ -260,6 +261,7 @@ NodeTemplate resolve_node(const NodeSpec& spec) {
 void add_nodes(GraphBuilder& builder, const NodeSpec& spec, const NodeTemplate& node,
                std::uint32_t nodes) {
   std::vector<std::uint32_t> stems;
+  stems.reserve(node.families.size());
   for (const Family& family : node.families) {
     stems.push_back(builder.add_stem(family.name, family.numbered));
   }
