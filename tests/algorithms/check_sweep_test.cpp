@@ -46,8 +46,11 @@ std::vector<Rank> roots(CollectiveKind kind, std::uint32_t ranks) {
 
 /// Elements: none, fewer than blocks and parts, one a block, and some that do not divide.
 std::vector<std::int64_t> counts(const CollectiveCall& call) {
-  if (call.blocked()) return {0, 1, 2, 7};
   const std::int64_t ranks = call.ranks;
+  const bool many = ranks > 17;  // where a program is long, two sizes must do
+  if (call.blocked())
+    return many ? std::vector<std::int64_t>{1, 7} : std::vector<std::int64_t>{0, 1, 2, 7};
+  if (many) return {ranks - 1, 7 * ranks - 1};
   std::vector<std::int64_t> counts{0, 1, ranks - 1, ranks, 3 * ranks + 2, 7 * ranks - 1};
   std::ranges::sort(counts);
   const auto repeated = std::ranges::unique(counts);
