@@ -6,6 +6,7 @@
 
 #include "algorithms/fifo.hpp"
 #include "algorithms/program_walk.hpp"
+#include "algorithms/promised_data.hpp"
 #include "algorithms/race_detector.hpp"
 #include "algorithms/symbolic_memory.hpp"
 
@@ -57,47 +58,10 @@ std::string_view name_of(Buffer buffer) {
 /// "output byte 4", "output bytes 4-7".
 std::string text_of(Buffer buffer, std::int64_t begin, std::int64_t end) {
   const std::string name(name_of(buffer));
-  if (end - begin == 1) return name + " byte " + std::to_string(begin);
-  return name + " bytes " + std::to_string(begin) + "-" + std::to_string(end - 1);
-}
-
-/// What a rank's output must hold in the end.
-SymbolicData expected_output(const CollectiveCall& call, Rank rank, detail::RankSets& sets) {
-  const std::int64_t bytes = call.output_bytes(rank).count();
-  const std::int64_t block = call.block().count();
-  SymbolicData data;
-  auto block_of_each_rank = [&](std::int64_t origin) {
-    for (std::uint32_t source = 0; source < call.ranks; ++source) {
-      data.append(block, {origin, sets.single(Rank(source))});
-    }
-  };
-  if (bytes == 0) return data;
-  switch (call.kind) {
-    case CollectiveKind::broadcast:
-      data.append(bytes, {0, sets.single(call.root)});
-      break;
-    case CollectiveKind::scatter:
-      data.append(bytes, {block * rank.value(), sets.single(call.root)});
-      break;
-    case CollectiveKind::gather:
-    case CollectiveKind::all_gather:
-      block_of_each_rank(0);
-      break;
-    case CollectiveKind::reduce:
-    case CollectiveKind::all_reduce:
-      data.append(bytes, {0, sets.all(call.ranks)});
-      break;
-    case CollectiveKind::reduce_scatter:
-      data.append(bytes, {block * rank.value(), sets.all(call.ranks)});
-      break;
-    case CollectiveKind::all_to_all:
-      block_of_each_rank(block * rank.value());
-      break;
-    case CollectiveKind::send_recv:
-      data.append(bytes, {0, sets.single(Rank((rank.value() + call.ranks - 1) % call.ranks))});
-      break;
+  if (end - begin == 1) {
+    return name + " byte " + std::to_string(begin);
   }
-  return data;
+  return name + " bytes " + std::to_string(begin) + "-" + std::to_string(end - 1);
 }
 
 /// One rank's memories and what its steps have done to them.
@@ -140,7 +104,7 @@ RankState initial_state(const Program& program, Rank rank, detail::RankSets& set
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       groups[lane] = program.lane(rank, lane).group;
     }
-    state.order.emplace(std::move(groups));
+    state.order.emplace(groups);
   }
   return state;
 }
@@ -178,7 +142,9 @@ class Checker final : public detail::StepHandler {
     }
   }
   [[nodiscard]] detail::Fifo<SymbolicData>& messages(ConnectionId id) {
-    if (id.index() >= messages_.size()) messages_.resize(id.index() + 1);
+    if (id.index() >= messages_.size()) {
+      messages_.resize(id.index() + 1);
+    }
     return messages_[id.index()];
   }
 
@@ -194,12 +160,18 @@ class Checker final : public detail::StepHandler {
 Walk Checker::execute(const StepPlace& place, const Step& step,
                       std::span<const ConnectionId> received, std::span<const ConnectionId> sent) {
   RankState& rank = ranks_[place.rank.index()];
-  if (rank.order) rank.order->begin({place.lane, place.step}, step);
+  if (rank.order) {
+    rank.order->begin({place.lane, place.step}, step);
+  }
   race_reported_ = false;
 
   const SymbolicData value = value_of(place, step, received);
-  if (step.destination) write(place, step, value);
-  for (const ConnectionId connection : sent) messages(connection).push(value);
+  if (step.destination) {
+    write(place, step, value);
+  }
+  for (const ConnectionId connection : sent) {
+    messages(connection).push(value);
+  }
   return failures_.size() < max_failures_ ? Walk::go_on : Walk::stop;
 }
 
@@ -214,7 +186,9 @@ SymbolicData Checker::value_of(const StepPlace& place, const Step& step,
     }
     detail::SymbolicReduction reduction = detail::reduce(*value, input, sets_);
     value = std::move(reduction.data);
-    if (!reduction.clash || std::exchange(clashed, true)) return;
+    if (!reduction.clash || std::exchange(clashed, true)) {
+      return;
+    }
     const auto& [kind, left, right] = *reduction.clash;
     if (kind == detail::ReductionClash::Kind::common_contributor) {
       const Rank twice = sets_.common(left.contributors, right.contributors).value();
@@ -227,10 +201,18 @@ SymbolicData Checker::value_of(const StepPlace& place, const Step& step,
                text_of(right, 1, sets_));
     }
   };
-  for (const ConnectionId connection : received) add(messages(connection).pop());
-  if (step.source) add(read(place, step, *step.source));
-  if (step.operand) add(read(place, step, *step.operand));
-  if (value) return *value;
+  for (const ConnectionId connection : received) {
+    add(messages(connection).pop());
+  }
+  if (step.source) {
+    add(read(place, step, *step.source));
+  }
+  if (step.operand) {
+    add(read(place, step, *step.operand));
+  }
+  if (value) {
+    return *value;
+  }
 
   if (step.destination || step.sends.count > 0) {
     fail(Kind::bad_program, place, "writes or sends a value but takes none from anywhere");
@@ -252,7 +234,9 @@ bool Checker::usable(const StepPlace& place, const Step& step, const Span& span)
 SymbolicData Checker::read(const StepPlace& place, const Step& step, const Span& span) {
   SymbolicData nothing;
   nothing.append(step.bytes.count(), SymbolicValue::spoilt());
-  if (!usable(place, step, span)) return nothing;
+  if (!usable(place, step, span)) {
+    return nothing;
+  }
   look_for_race(place, span, Access::read);
   const RankState& rank = ranks_[place.rank.index()];
   detail::SymbolicMemory::Reading reading =
@@ -267,7 +251,9 @@ SymbolicData Checker::read(const StepPlace& place, const Step& step, const Span&
 
 void Checker::write(const StepPlace& place, const Step& step, const SymbolicData& data) {
   const Span& span = *step.destination;
-  if (!usable(place, step, span)) return;
+  if (!usable(place, step, span)) {
+    return;
+  }
   RankState& rank = ranks_[place.rank.index()];
   if (span.buffer == Buffer::input && rank.keeps_input && step.bytes > Bytes(0)) {
     fail(Kind::bad_program, place, "writes its input buffer, which must stay as it is");
@@ -279,14 +265,18 @@ void Checker::write(const StepPlace& place, const Step& step, const SymbolicData
 
 void Checker::look_for_race(const StepPlace& place, const Span& span, Access access) {
   RankState& rank = ranks_[place.rank.index()];
-  if (!rank.order) return;
+  if (!rank.order) {
+    return;
+  }
   const StepRef at{place.lane, place.step};
   const std::int64_t base = rank.base_of(span.buffer);
   detail::AccessLog& log = rank.accesses[rank.memory_of(span.buffer)];
   detail::for_each_run(span, [&](std::int64_t begin, std::int64_t end) {
     const auto race = access == Access::read ? log.read(base + begin, base + end, at, *rank.order)
                                              : log.write(base + begin, base + end, at, *rank.order);
-    if (!race || std::exchange(race_reported_, true)) return;
+    if (!race || std::exchange(race_reported_, true)) {
+      return;
+    }
     const bool other_reads = race->kind == detail::RacingAccess::Kind::read;
     fail(Kind::race, place,
          std::string(access == Access::read ? "reads " : "writes ") +
@@ -298,10 +288,14 @@ void Checker::look_for_race(const StepPlace& place, const Span& span, Access acc
 
 CheckReport Checker::report(detail::WalkReport walk) {
   for (CheckFailure& failure : walk.failures) {
-    if (failures_.size() < max_failures_) failures_.push_back(std::move(failure));
+    if (failures_.size() < max_failures_) {
+      failures_.push_back(std::move(failure));
+    }
   }
   if (walk.finished) {
-    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) check_output(Rank(rank));
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      check_output(Rank(rank));
+    }
   }
   return {std::move(failures_), walk.steps, walk.messages};
 }
@@ -313,18 +307,22 @@ void Checker::check_output(Rank rank) {
   memory.inspect(
       base, base + state.size_of(Buffer::output).count(),
       [&](std::int64_t begin, std::int64_t end, const detail::SymbolicMemory::Content* content) {
-        if (content != nullptr) return;
+        if (content != nullptr) {
+          return;
+        }
         fail(Kind::missing_data, last_step(rank),
              "is the end of a rank that never writes its " +
                  text_of(Buffer::output, begin - base, end - base));
       });
   std::int64_t begin = base;
-  const SymbolicData expected = expected_output(program_.call(), rank, sets_);
+  const SymbolicData expected = detail::promised_output(program_.call(), rank, sets_);
   for (const detail::SymbolicPiece& piece : expected.pieces()) {
     memory.inspect(
         begin, begin + piece.bytes,
         [&](std::int64_t from, std::int64_t to, const detail::SymbolicMemory::Content* content) {
-          if (content == nullptr) return;
+          if (content == nullptr) {
+            return;
+          }
           check_content(rank, from - base, to - base, piece.value.advanced(from - begin), *content);
         });
     begin += piece.bytes;
@@ -333,7 +331,9 @@ void Checker::check_output(Rank rank) {
 
 void Checker::check_content(Rank rank, std::int64_t begin, std::int64_t end, SymbolicValue expected,
                             const detail::SymbolicMemory::Content& content) {
-  if (content.value.is_spoilt() || content.value == expected) return;
+  if (content.value.is_spoilt() || content.value == expected) {
+    return;
+  }
   const std::string where = text_of(Buffer::output, begin, end);
   const std::string found = text_of(content.value, end - begin, sets_);
   const std::string promised = text_of(expected, end - begin, sets_);
@@ -349,7 +349,9 @@ void Checker::check_content(Rank rank, std::int64_t begin, std::int64_t end, Sym
 StepPlace Checker::last_step(Rank rank) const {
   for (std::uint32_t lane = program_.lane_count(rank); lane > 0; --lane) {
     const std::uint64_t steps = program_.step_count(rank, lane - 1);
-    if (steps > 0) return {rank, lane - 1, steps - 1};
+    if (steps > 0) {
+      return {rank, lane - 1, steps - 1};
+    }
   }
   return {rank, 0, 0};
 }

@@ -22,7 +22,9 @@ std::vector<LaneId> find_cycle(const Blockages& blockages) {
       seen_from[at] = start;
       at = blockages[at]->culprit.index();
     }
-    if (!blockages[at] || seen_from[at] != start) continue;
+    if (!blockages[at] || seen_from[at] != start) {
+      continue;
+    }
     std::vector<LaneId> cycle;
     LaneId next(at);
     do {
@@ -52,11 +54,17 @@ std::vector<CheckFailure> describe_deadlock(const Blockages& blockages) {
   std::vector<CheckFailure> followers;
   std::vector<bool> in_cycle(blockages.size(), false);
   const std::vector<LaneId> cycle = find_cycle(blockages);
-  if (!cycle.empty()) causes.push_back(describe_cycle(cycle, blockages));
-  for (const LaneId id : cycle) in_cycle[id.index()] = true;
+  if (!cycle.empty()) {
+    causes.push_back(describe_cycle(cycle, blockages));
+  }
+  for (const LaneId id : cycle) {
+    in_cycle[id.index()] = true;
+  }
 
   for (std::size_t i = 0; i < blockages.size(); ++i) {
-    if (!blockages[i] || in_cycle[i]) continue;
+    if (!blockages[i] || in_cycle[i]) {
+      continue;
+    }
     const auto& [place, what, culprit] = *blockages[i];
     const auto& blocked = blockages[culprit.index()];
     const std::string text = text_of(place) + ", " + what;

@@ -21,7 +21,9 @@ using Number = std::optional<double>;
 using Numbers = std::vector<Number>;
 
 Number reduced(ReductionOp op, Number a, Number b) {
-  if (!a || !b) return std::nullopt;
+  if (!a || !b) {
+    return std::nullopt;
+  }
   switch (op) {
     case ReductionOp::sum:
     case ReductionOp::avg:  // divided at the end
@@ -55,7 +57,9 @@ class Interpreter final : public detail::StepHandler {
     return static_cast<std::size_t>(bytes / element_bytes_);
   }
   [[nodiscard]] detail::Fifo<Numbers>& messages(ConnectionId id) {
-    if (id.index() >= messages_.size()) messages_.resize(id.index() + 1);
+    if (id.index() >= messages_.size()) {
+      messages_.resize(id.index() + 1);
+    }
     return messages_[id.index()];
   }
 
@@ -111,8 +115,12 @@ void Interpreter::for_each_element(const StepPlace& place, const Step& step, con
                      span.run.count() % element_bytes_.count() == 0 &&
                      span.total.count() % element_bytes_.count() == 0 &&
                      (span.run >= span.total || span.stride.count() % element_bytes_.count() == 0);
-  if (!objection && !whole) objection = "has a span that cuts elements apart";
-  if (objection) throw SimulationError(text_of(place) + ", " + *objection);
+  if (!objection && !whole) {
+    objection = "has a span that cuts elements apart";
+  }
+  if (objection) {
+    throw SimulationError(text_of(place) + ", " + *objection);
+  }
 
   const MemoryPlace memory_place = place_of(program_.call(), place.rank, span.buffer);
   Numbers& memory = ranks_[place.rank.index()][static_cast<std::size_t>(memory_place.memory)];
@@ -142,16 +150,26 @@ Walk Interpreter::execute(const StepPlace& place, const Step& step,
     for_each_element(place, step, span, [&](Number& number) { numbers.push_back(number); });
     return numbers;
   };
-  for (const ConnectionId connection : received) add(messages(connection).pop());
-  if (step.source) add(read(*step.source));
-  if (step.operand) add(read(*step.operand));
-  if (!value) value.emplace(element(step.bytes));
+  for (const ConnectionId connection : received) {
+    add(messages(connection).pop());
+  }
+  if (step.source) {
+    add(read(*step.source));
+  }
+  if (step.operand) {
+    add(read(*step.operand));
+  }
+  if (!value) {
+    value.emplace(element(step.bytes));
+  }
 
   if (step.destination) {
     auto next = value->begin();
     for_each_element(place, step, *step.destination, [&](Number& number) { number = *next++; });
   }
-  for (const ConnectionId connection : sent) messages(connection).push(*value);
+  for (const ConnectionId connection : sent) {
+    messages(connection).push(*value);
+  }
   return Walk::go_on;
 }
 
@@ -164,9 +182,13 @@ std::vector<Numbers> Interpreter::outputs() const {
     const auto first = memory.begin() + static_cast<std::ptrdiff_t>(element(place.offset));
     const auto count = static_cast<std::ptrdiff_t>(element(call.output_bytes(Rank(i))));
     outputs.emplace_back(first, first + count);
-    if (!reduces(call.kind) || call.op != ReductionOp::avg) continue;
+    if (!reduces(call.kind) || call.op != ReductionOp::avg) {
+      continue;
+    }
     for (Number& number : outputs.back()) {
-      if (number) *number /= call.ranks;
+      if (number) {
+        *number /= call.ranks;
+      }
     }
   }
   return outputs;
@@ -178,7 +200,9 @@ std::vector<std::vector<std::optional<double>>> interpret_program(
     const Program& program, const std::vector<std::vector<double>>& inputs) {
   Interpreter interpreter(program, inputs);
   const detail::WalkReport walk = walk_program(program, interpreter);
-  if (!walk.failures.empty()) throw SimulationError(walk.failures.front().text);
+  if (!walk.failures.empty()) {
+    throw SimulationError(walk.failures.front().text);
+  }
   return interpreter.outputs();
 }
 

@@ -19,7 +19,9 @@ class IntervalMap {
  public:
   /// Gives [begin, end) one value. Complexity: O(log intervals + intervals replaced).
   void assign(std::int64_t begin, std::int64_t end, Value value) {
-    if (begin == end) return;
+    if (begin == end) {
+      return;
+    }
     cut(begin);
     cut(end);
     const auto first = intervals_.lower_bound(begin);
@@ -38,7 +40,9 @@ class IntervalMap {
   template <class Visit>
   void read(std::int64_t begin, std::int64_t end, Visit&& visit) const {
     auto next = intervals_.upper_bound(begin);
-    if (next != intervals_.begin() && std::prev(next)->second.end > begin) --next;
+    if (next != intervals_.begin() && std::prev(next)->second.end > begin) {
+      --next;
+    }
     while (begin < end) {
       if (next == intervals_.end() || next->first >= end) {
         visit(begin, end, static_cast<const Value*>(nullptr));
@@ -64,7 +68,9 @@ class IntervalMap {
   /// its own afterwards; gaps become Value() first.
   template <class Visit>
   void change(std::int64_t begin, std::int64_t end, Visit&& visit) {
-    if (begin == end) return;
+    if (begin == end) {
+      return;
+    }
     cut(begin);
     cut(end);
     auto next = intervals_.lower_bound(begin);
@@ -90,9 +96,13 @@ class IntervalMap {
   /// Makes `at` a border if an interval straddles it.
   void cut(std::int64_t at) {
     const auto next = intervals_.lower_bound(at);
-    if (next == intervals_.begin()) return;
+    if (next == intervals_.begin()) {
+      return;
+    }
     const auto before = std::prev(next);
-    if (before->second.end <= at) return;
+    if (before->second.end <= at) {
+      return;
+    }
     Interval rest{before->second.end, before->second.value.advanced(at - before->first)};
     before->second.end = at;
     intervals_.emplace_hint(next, at, std::move(rest));

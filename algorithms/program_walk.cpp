@@ -1,7 +1,5 @@
 #include "algorithms/program_walk.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -10,6 +8,7 @@
 
 #include "algorithms/deadlock.hpp"
 #include "algorithms/fifo.hpp"
+#include "algorithms/waiters.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
@@ -31,28 +30,6 @@ struct LaneState {
   std::uint64_t next = 0;   ///< the step to run
   std::uint64_t phase = 0;  ///< of that step
   bool taken = false;       ///< that step has its messages
-};
-
-/// Lanes that wait until a counter reaches a value.
-class Waiters {
- public:
-  void add(std::uint64_t value, LaneId lane) {
-    heap_.emplace_back(value, lane);
-    std::ranges::push_heap(heap_, std::greater<>());
-  }
-  [[nodiscard]] bool any(std::uint64_t reached) const {
-    return !heap_.empty() && heap_.front().first <= reached;
-  }
-  /// The one that has waited for the least. Requires: any().
-  LaneId take() {
-    std::ranges::pop_heap(heap_, std::greater<>());
-    const LaneId lane = heap_.back().second;
-    heap_.pop_back();
-    return lane;
-  }
-
- private:
-  std::vector<std::pair<std::uint64_t, LaneId>> heap_;
 };
 
 /// Lanes of a rank that a join waits for together.
@@ -89,7 +66,7 @@ class Walker {
   [[nodiscard]] std::optional<ConnectionId> awaited_credit() const;
 
   [[nodiscard]] Blockage blockage(LaneId id);
-  [[nodiscard]] LaneId laggard(GroupId group, std::uint64_t phase) const;
+  [[nodiscard]] LaneId laggard(Rank rank, GroupId group, std::uint64_t phase) const;
   void report_deadlock();
   void report_unmatched();
 
@@ -132,13 +109,19 @@ WalkReport Walker::run() {
     while (!runnable_.empty()) {
       const LaneId id = runnable_.front();
       runnable_.pop();
-      if (turn(id) == Walk::stop) return std::move(report_);
+      if (turn(id) == Walk::stop) {
+        return std::move(report_);
+      }
     }
     report_.finished = true;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (!ended(LaneId(i))) report_.finished = false;
+      if (!ended(LaneId(i))) {
+        report_.finished = false;
+      }
     }
-    if (!report_.finished) report_deadlock();
+    if (!report_.finished) {
+      report_deadlock();
+    }
     report_unmatched();
   } catch (const BrokenProgram& broken) {
     report_.finished = false;
@@ -150,7 +133,9 @@ WalkReport Walker::run() {
 void Walker::start_lanes() {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const LaneId id(i);
-    if (ended(id)) continue;
+    if (ended(id)) {
+      continue;
+    }
     load_phase(id);
     ++group_of(id).lanes_by_phase[lanes_[i].phase];
     runnable_.push(id);
@@ -170,12 +155,18 @@ void Walker::load_phase(LaneId id) {
 
 Walk Walker::turn(LaneId id) {
   const Step step = next_step(id);
-  if (!ready(id, step)) return Walk::go_on;
-  if (handler_.execute(place(id), step, receives_, sends_) == Walk::stop) return Walk::stop;
+  if (!ready(id, step)) {
+    return Walk::go_on;
+  }
+  if (handler_.execute(place(id), step, receives_, sends_) == Walk::stop) {
+    return Walk::stop;
+  }
   send_messages(id, step);
   ++report_.steps;
   complete(id);
-  if (!ended(id)) runnable_.push(id);
+  if (!ended(id)) {
+    runnable_.push(id);
+  }
   return Walk::go_on;
 }
 
@@ -208,22 +199,32 @@ bool Walker::ready(LaneId id, const Step& step) {
 }
 
 std::optional<LaneId> Walker::awaited_lane(LaneId id, const Step& step) const {
-  if (!step.after) return std::nullopt;
+  if (!step.after) {
+    return std::nullopt;
+  }
   const LaneId other = wiring_.dependency(*step.after, place(id));
-  if (lanes_[other.index()].next > step.after->index) return std::nullopt;
+  if (lanes_[other.index()].next > step.after->index) {
+    return std::nullopt;
+  }
   return other;
 }
 
 std::optional<GroupId> Walker::awaited_group(LaneId id, const Step& step) const {
-  if (!step.join) return std::nullopt;
+  if (!step.join) {
+    return std::nullopt;
+  }
   const GroupId group = wiring_.joined_group(*step.join, place(id));
-  if (groups_[group.index()].lowest_phase() >= step.phase) return std::nullopt;
+  if (groups_[group.index()].lowest_phase() >= step.phase) {
+    return std::nullopt;
+  }
   return group;
 }
 
 std::optional<ConnectionId> Walker::awaited_message() const {
   for (const ConnectionId id : receives_) {
-    if (connections_[id.index()].pending.empty()) return id;
+    if (connections_[id.index()].pending.empty()) {
+      return id;
+    }
   }
   return std::nullopt;
 }
@@ -231,7 +232,9 @@ std::optional<ConnectionId> Walker::awaited_message() const {
 std::optional<ConnectionId> Walker::awaited_credit() const {
   for (const ConnectionId id : sends_) {
     const auto depth = wiring_.connection(id).depth;
-    if (depth && connections_[id.index()].pending.size() >= *depth) return id;
+    if (depth && connections_[id.index()].pending.size() >= *depth) {
+      return id;
+    }
   }
   return std::nullopt;
 }
@@ -261,7 +264,9 @@ void Walker::take_messages(LaneId id, const Step& step) {
                               std::to_string(message.bytes.count()));
     }
     ++report_.messages;
-    if (std::exchange(state.sender_waits, false)) runnable_.push(sender);
+    if (std::exchange(state.sender_waits, false)) {
+      runnable_.push(sender);
+    }
   }
   lanes_[id.index()].taken = true;
 }
@@ -281,16 +286,28 @@ void Walker::complete(LaneId id) {
   lane.taken = false;
   ++lane.next;
   Waiters& waiters = step_waiters_[id.index()];
-  while (waiters.any(lane.next)) runnable_.push(waiters.take());
+  while (waiters.any(lane.next)) {
+    runnable_.push(waiters.take());
+  }
 
   const std::uint64_t completed = lane.phase;
-  if (!ended(id)) load_phase(id);
-  if (!ended(id) && lane.phase == completed) return;
+  if (!ended(id)) {
+    load_phase(id);
+  }
+  if (!ended(id) && lane.phase == completed) {
+    return;
+  }
   GroupState& group = group_of(id);
   const auto entry = group.lanes_by_phase.find(completed);
-  if (--entry->second == 0) group.lanes_by_phase.erase(entry);
-  if (!ended(id)) ++group.lanes_by_phase[lane.phase];
-  while (group.waiters.any(group.lowest_phase())) runnable_.push(group.waiters.take());
+  if (--entry->second == 0) {
+    group.lanes_by_phase.erase(entry);
+  }
+  if (!ended(id)) {
+    ++group.lanes_by_phase[lane.phase];
+  }
+  while (group.waiters.any(group.lowest_phase())) {
+    runnable_.push(group.waiters.take());
+  }
 }
 
 Blockage Walker::blockage(LaneId id) {
@@ -305,7 +322,7 @@ Blockage Walker::blockage(LaneId id) {
               *other};
     }
     if (const auto group = awaited_group(id, step)) {
-      const LaneId other = laggard(*group, step.phase);
+      const LaneId other = laggard(at.rank, *group, step.phase);
       return {at,
               "waits for lane " + std::to_string(wiring_.lane(other).lane) +
                   " to complete the phases below " + std::to_string(step.phase),
@@ -323,10 +340,11 @@ Blockage Walker::blockage(LaneId id) {
   return {at, "waits for a free FIFO slot at " + wiring_.name_of(receiver), receiver};
 }
 
-LaneId Walker::laggard(GroupId group, std::uint64_t phase) const {
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const LaneId id(i);
-    if (wiring_.lane(id).group == group && !ended(id) && lanes_[i].phase < phase) return id;
+LaneId Walker::laggard(Rank rank, GroupId group, std::uint64_t phase) const {
+  for (const LaneId id : wiring_.lanes_of(rank)) {
+    if (wiring_.lane(id).group == group && !ended(id) && lanes_[id.index()].phase < phase) {
+      return id;
+    }
   }
   COLLSIM_ENSURE(false, "a group below a phase has a lane below it");
 }
@@ -334,7 +352,9 @@ LaneId Walker::laggard(GroupId group, std::uint64_t phase) const {
 void Walker::report_deadlock() {
   std::vector<std::optional<Blockage>> blockages(lanes_.size());
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    if (!ended(LaneId(i))) blockages[i] = blockage(LaneId(i));
+    if (!ended(LaneId(i))) {
+      blockages[i] = blockage(LaneId(i));
+    }
   }
   report_.failures = describe_deadlock(blockages);
 }
@@ -342,7 +362,9 @@ void Walker::report_deadlock() {
 void Walker::report_unmatched() {
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     const auto& [sender, receiver, depth] = wiring_.connections()[i];
-    if (connections_[i].pending.empty() || !ended(receiver)) continue;
+    if (connections_[i].pending.empty() || !ended(receiver)) {
+      continue;
+    }
     StepPlace at = place(sender);
     at.step = connections_[i].pending.front().step;
     report_.failures.push_back({CheckFailure::Kind::unmatched_message, at.rank, at.lane, at.step,

@@ -36,6 +36,14 @@ ProgramWiring::ProgramWiring(const Program& program) : program_(program), lane_b
   }
 }
 
+std::vector<LaneId> ProgramWiring::lanes_of(Rank rank) const {
+  std::vector<LaneId> ids;
+  for (std::size_t i = lane_begin_[rank.index()]; i < lane_begin_[rank.index() + 1]; ++i) {
+    ids.emplace_back(i);
+  }
+  return ids;
+}
+
 std::string ProgramWiring::name_of(LaneId id) const {
   return "rank " + std::to_string(lane(id).rank.value()) + ", lane " +
          std::to_string(lane(id).lane);
@@ -43,7 +51,9 @@ std::string ProgramWiring::name_of(LaneId id) const {
 
 ConnectionId ProgramWiring::receives(LaneId id, std::uint32_t slot, const StepPlace& place) {
   const auto known = receive_slots_.find(key_of(id, slot));
-  if (known != receive_slots_.end()) return known->second;
+  if (known != receive_slots_.end()) {
+    return known->second;
+  }
   const Connection here{place.rank, place.lane, slot};
   const Connection there = program_.receive_from(place.rank, place.lane, slot);
   const LaneId peer = peer_lane(there, place);
@@ -57,7 +67,9 @@ ConnectionId ProgramWiring::receives(LaneId id, std::uint32_t slot, const StepPl
 
 ConnectionId ProgramWiring::sends(LaneId id, std::uint32_t slot, const StepPlace& place) {
   const auto known = send_slots_.find(key_of(id, slot));
-  if (known != send_slots_.end()) return known->second;
+  if (known != send_slots_.end()) {
+    return known->second;
+  }
   const Connection here{place.rank, place.lane, slot};
   const Connection there = program_.send_to(place.rank, place.lane, slot);
   const LaneId peer = peer_lane(there, place);

@@ -60,6 +60,8 @@ class ProgramWiring {
 
   [[nodiscard]] std::span<const LaneEntry> lanes() const { return lanes_; }
   [[nodiscard]] const LaneEntry& lane(LaneId id) const { return lanes_[id.index()]; }
+  /// In order; empty for a rank without lanes.
+  [[nodiscard]] std::vector<LaneId> lanes_of(Rank rank) const;
   [[nodiscard]] std::size_t groups() const { return group_ids_.size(); }
   [[nodiscard]] std::span<const ConnectionEntry> connections() const { return connections_; }
   [[nodiscard]] const ConnectionEntry& connection(ConnectionId id) const {

@@ -4,7 +4,7 @@
 
 namespace collsim::detail {
 
-RankOrder::RankOrder(std::vector<std::uint32_t> group_of_lane)
+RankOrder::RankOrder(const std::vector<std::uint32_t>& group_of_lane)
     : clocks_{Clock(group_of_lane.size(), 0)} {
   for (const std::uint32_t group : group_of_lane) {
     lanes_.emplace_back();
@@ -22,7 +22,9 @@ void RankOrder::begin(const StepRef& at, const Step& step) {
   LaneState& lane = lanes_[at.lane];
   enter_phase(lane, step.phase);
   ClockId clock = lane.clock;
-  if (step.join) clock = merged(clock, clock_after_group(*step.join, step.phase));
+  if (step.join) {
+    clock = merged(clock, clock_after_group(*step.join, step.phase));
+  }
   if (step.after && step.after->lane != at.lane) {
     clock = merged(clock, clock_after_step(*step.after));
   }
@@ -34,27 +36,39 @@ void RankOrder::begin(const StepRef& at, const Step& step) {
 }
 
 void RankOrder::enter_phase(LaneState& lane, std::uint64_t phase) {
-  if (phase == lane.phase) return;
+  if (phase == lane.phase) {
+    return;
+  }
   lane.marks.push_back({phase, lane.clock, lane.steps});
   lane.phase = phase;
-  if (lane.marks.size() > lane.marks_to_prune) prune_marks(lane);
+  if (lane.marks.size() > lane.marks_to_prune) {
+    prune_marks(lane);
+  }
 }
 
 void RankOrder::prune_marks(LaneState& lane) {
   // Joins ask for the phase of the lane that joins, and phases never fall.
   std::uint64_t lowest = lane.phase;
-  for (const LaneState& other : lanes_) lowest = std::min(lowest, other.phase);
-  while (!lane.marks.empty() && lane.marks.front().limit < lowest) lane.marks.pop_front();
+  for (const LaneState& other : lanes_) {
+    lowest = std::min(lowest, other.phase);
+  }
+  while (!lane.marks.empty() && lane.marks.front().limit < lowest) {
+    lane.marks.pop_front();
+  }
   lane.marks_to_prune = std::max<std::size_t>(16, 2 * lane.marks.size());
 }
 
 RankOrder::ClockId RankOrder::clock_after_group(std::uint32_t group, std::uint64_t phase) {
   const auto [entry, added] = group_clocks_.try_emplace({group, phase}, 0);
-  if (!added) return entry->second;
+  if (!added) {
+    return entry->second;
+  }
   Clock clock(lanes_.size(), 0);
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const LaneState& lane = lanes_[i];
-    if (lane.group != group) continue;
+    if (lane.group != group) {
+      continue;
+    }
     const auto mark = std::ranges::lower_bound(lane.marks, phase, {}, &Mark::limit);
     const bool went_on = mark != lane.marks.end();
     raise(clock, went_on ? mark->clock : lane.clock);
@@ -79,8 +93,12 @@ RankOrder::ClockId RankOrder::merged(ClockId a, ClockId b) {
   auto covers = [](const Clock& big, const Clock& small) {
     return std::ranges::equal(big, small, std::greater_equal<>());
   };
-  if (a == b || covers(clocks_[b], clocks_[a])) return b;
-  if (covers(clocks_[a], clocks_[b])) return a;
+  if (a == b || covers(clocks_[b], clocks_[a])) {
+    return b;
+  }
+  if (covers(clocks_[a], clocks_[b])) {
+    return a;
+  }
   Clock clock = clocks_[a];
   raise(clock, b);
   clocks_.push_back(std::move(clock));
@@ -115,13 +133,17 @@ std::optional<RacingAccess> AccessLog::write(std::int64_t begin, std::int64_t en
   std::optional<RacingAccess> race;
   // One interval at a time is looked at; then all become one.
   log_.change(begin, end, [&](std::int64_t from, std::int64_t to, Accesses& accesses) {
-    if (race) return;
+    if (race) {
+      return;
+    }
     if (accesses.last_write && !order.before(*accesses.last_write, at.lane)) {
       race = RacingAccess{*accesses.last_write, RacingAccess::Kind::write, from, to};
       return;
     }
     for (const StepRef& earlier : accesses.reads) {
-      if (order.before(earlier, at.lane)) continue;
+      if (order.before(earlier, at.lane)) {
+        continue;
+      }
       race = RacingAccess{earlier, RacingAccess::Kind::read, from, to};
       return;
     }

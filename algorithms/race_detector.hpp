@@ -26,7 +26,7 @@ namespace collsim::detail {
 class RankOrder {
  public:
   /// `group_of_lane[lane]` as in Lane::group.
-  explicit RankOrder(std::vector<std::uint32_t> group_of_lane);
+  explicit RankOrder(const std::vector<std::uint32_t>& group_of_lane);
 
   /// Moves a lane to its next step. Requires: the steps it depends on have been begun.
   void begin(const StepRef& at, const Step& step);

@@ -38,7 +38,9 @@ std::optional<RankSetId> RankSets::disjoint_union(RankSetId a, RankSetId b) {
   const auto right = ranges(b);
   scratch_.clear();
   auto append = [this](Range range) {
-    if (!scratch_.empty() && range.first <= scratch_.back().last) return false;
+    if (!scratch_.empty() && range.first <= scratch_.back().last) {
+      return false;
+    }
     if (!scratch_.empty() && range.first == scratch_.back().last + 1) {
       scratch_.back().last = range.last;
     } else {
@@ -50,7 +52,9 @@ std::optional<RankSetId> RankSets::disjoint_union(RankSetId a, RankSetId b) {
   std::size_t j = 0;
   while (i < left.size() || j < right.size()) {
     const bool from_left = j == right.size() || (i < left.size() && left[i].first < right[j].first);
-    if (!append(from_left ? left[i++] : right[j++])) return std::nullopt;
+    if (!append(from_left ? left[i++] : right[j++])) {
+      return std::nullopt;
+    }
   }
   return scratch_.empty() ? empty() : intern();
 }
@@ -62,7 +66,9 @@ std::optional<Rank> RankSets::common(RankSetId a, RankSetId b) const {
   std::size_t j = 0;
   while (i < left.size() && j < right.size()) {
     const std::uint32_t first = std::max(left[i].first, right[j].first);
-    if (first <= std::min(left[i].last, right[j].last)) return Rank(first);
+    if (first <= std::min(left[i].last, right[j].last)) {
+      return Rank(first);
+    }
     if (left[i].last < right[j].last) {
       ++i;
     } else {
@@ -74,12 +80,18 @@ std::optional<Rank> RankSets::common(RankSetId a, RankSetId b) const {
 
 std::string RankSets::text(RankSetId id) const {
   const auto parts = ranges(id);
-  if (parts.empty()) return "no rank";
+  if (parts.empty()) {
+    return "no rank";
+  }
   std::string text = parts.size() == 1 && parts[0].first == parts[0].last ? "rank " : "ranks ";
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+    if (i > 0) {
+      text += i + 1 == parts.size() ? " and " : ", ";
+    }
     text += std::to_string(parts[i].first);
-    if (parts[i].last > parts[i].first) text += "-" + std::to_string(parts[i].last);
+    if (parts[i].last > parts[i].first) {
+      text += "-" + std::to_string(parts[i].last);
+    }
   }
   return text;
 }
@@ -89,14 +101,18 @@ RankSetId RankSets::intern() {
   std::size_t slot = hash_of(scratch_) & mask;
   while (table_[slot] != 0) {
     const RankSetId id(table_[slot] - 1);
-    if (std::ranges::equal(ranges(id), scratch_)) return id;
+    if (std::ranges::equal(ranges(id), scratch_)) {
+      return id;
+    }
     slot = (slot + 1) & mask;
   }
   const RankSetId id(begin_.size() - 1);
   ranges_.insert(ranges_.end(), scratch_.begin(), scratch_.end());
   begin_.push_back(ranges_.size());
   table_[slot] = id.value() + 1;
-  if (begin_.size() * 2 > table_.size()) grow_table();
+  if (begin_.size() * 2 > table_.size()) {
+    grow_table();
+  }
   return id;
 }
 
@@ -105,7 +121,9 @@ void RankSets::grow_table() {
   const std::size_t mask = table_.size() - 1;
   for (std::uint32_t id = 1; id + 1 < begin_.size(); ++id) {  // the empty set is never looked up
     std::size_t slot = hash_of(ranges(RankSetId(id))) & mask;
-    while (table_[slot] != 0) slot = (slot + 1) & mask;
+    while (table_[slot] != 0) {
+      slot = (slot + 1) & mask;
+    }
     table_[slot] = id + 1;
   }
 }

@@ -5,7 +5,9 @@
 namespace collsim::detail {
 
 void SymbolicData::append(std::int64_t bytes, SymbolicValue value) {
-  if (bytes == 0) return;
+  if (bytes == 0) {
+    return;
+  }
   if (!pieces_.empty() && pieces_.back().value.advanced(pieces_.back().bytes) == value) {
     pieces_.back().bytes += bytes;
   } else {
@@ -16,7 +18,9 @@ void SymbolicData::append(std::int64_t bytes, SymbolicValue value) {
 SymbolicReduction reduce(const SymbolicData& left, const SymbolicData& right, RankSets& sets) {
   SymbolicReduction result;
   auto reduced = [&](SymbolicValue a, SymbolicValue b) {
-    if (a.is_spoilt() || b.is_spoilt()) return SymbolicValue::spoilt();
+    if (a.is_spoilt() || b.is_spoilt()) {
+      return SymbolicValue::spoilt();
+    }
     using Kind = ReductionClash::Kind;
     Kind kind = Kind::different_elements;
     if (a.origin == b.origin) {
@@ -25,7 +29,9 @@ SymbolicReduction reduce(const SymbolicData& left, const SymbolicData& right, Ra
       }
       kind = Kind::common_contributor;
     }
-    if (!result.clash) result.clash = ReductionClash{kind, a, b};
+    if (!result.clash) {
+      result.clash = ReductionClash{kind, a, b};
+    }
     return SymbolicValue::spoilt();
   };
 
@@ -51,7 +57,9 @@ SymbolicReduction reduce(const SymbolicData& left, const SymbolicData& right, Ra
 }
 
 std::string text_of(const SymbolicValue& value, std::int64_t bytes, const RankSets& sets) {
-  if (value.is_spoilt()) return "nothing of use";
+  if (value.is_spoilt()) {
+    return "nothing of use";
+  }
   std::string range = bytes == 1 ? "byte " + std::to_string(value.origin)
                                  : "bytes " + std::to_string(value.origin) + "-" +
                                        std::to_string(value.origin + bytes - 1);
@@ -82,7 +90,9 @@ SymbolicMemory::Reading SymbolicMemory::read(const Span& span, std::int64_t base
   for_each_run(span, [&](std::int64_t begin, std::int64_t end) {
     contents_.read(base + begin, base + end,
                    [&](std::int64_t from, std::int64_t to, const Content* content) {
-                     if (content == nullptr && !reading.missing) reading.missing = from - base;
+                     if (content == nullptr && !reading.missing) {
+                       reading.missing = from - base;
+                     }
                      reading.data.append(
                          to - from, content == nullptr ? SymbolicValue::spoilt() : content->value);
                    });
@@ -95,7 +105,9 @@ std::optional<std::string> objection_to(const Span& span, Bytes bytes, Bytes siz
     return "has a span of " + std::to_string(span.total.count()) + " bytes for messages of " +
            std::to_string(bytes.count());
   }
-  if (bytes == Bytes(0)) return std::nullopt;
+  if (bytes == Bytes(0)) {
+    return std::nullopt;
+  }
   if (span.run <= Bytes(0) || (span.run < bytes && span.stride < span.run)) {
     return "has a span whose runs of " + std::to_string(span.run.count()) +
            " bytes overlap at a stride of " + std::to_string(span.stride.count());

@@ -10,9 +10,12 @@
 
 #include "algorithms/check.hpp"
 #include "algorithms/table.hpp"
+#include "tests/algorithms/faulty_program.hpp"
 #include "tests/catch.hpp"
 
 using namespace collsim;
+using test::At;
+using test::FaultyProgram;
 using Kind = CheckFailure::Kind;
 
 namespace {
@@ -31,73 +34,6 @@ std::unique_ptr<Program> program_of(std::string_view algorithm, CollectiveKind k
                                     std::uint32_t ranks, std::int64_t count) {
   return build_program(find_algorithm(algorithm), request_for(kind, ranks, count));
 }
-
-struct At {
-  std::uint32_t rank = 0;
-  std::uint32_t lane = 0;
-  std::uint64_t step = 0;
-  bool operator==(const At&) const = default;
-};
-
-/// A program with some of its steps changed.
-class FaultyProgram final : public Program {
- public:
-  using Change = std::function<void(Step&)>;
-
-  explicit FaultyProgram(const Program& base) : base_(base) {}
-  explicit FaultyProgram(std::unique_ptr<Program> base) : owned_(std::move(base)), base_(*owned_) {}
-
-  FaultyProgram& change(At at, Change change) {
-    changes_.emplace_back(at, std::move(change));
-    return *this;
-  }
-  /// Nothing is left of the step but its place in the order.
-  FaultyProgram& drop(At at) {
-    return change(at, [](Step& step) {
-      Step empty;
-      empty.phase = step.phase;
-      empty.join = step.join;
-      empty.after = step.after;
-      step = empty;
-    });
-  }
-
-  [[nodiscard]] const CollectiveCall& call() const override { return base_.call(); }
-  [[nodiscard]] std::string_view algorithm() const override { return base_.algorithm(); }
-  [[nodiscard]] std::uint32_t lane_count(Rank rank) const override {
-    return base_.lane_count(rank);
-  }
-  [[nodiscard]] Lane lane(Rank rank, std::uint32_t lane) const override {
-    return base_.lane(rank, lane);
-  }
-  [[nodiscard]] std::uint64_t step_count(Rank rank, std::uint32_t lane) const override {
-    return base_.step_count(rank, lane);
-  }
-  [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override {
-    Step step = base_.step(rank, lane, index);
-    for (const auto& [at, change] : changes_) {
-      if (at == At{rank.value(), lane, index}) change(step);
-    }
-    return step;
-  }
-  [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
-                                   std::uint32_t slot) const override {
-    return base_.send_to(rank, lane, slot);
-  }
-  [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
-                                        std::uint32_t slot) const override {
-    return base_.receive_from(rank, lane, slot);
-  }
-  [[nodiscard]] Bytes scratch_bytes(Rank rank) const override { return base_.scratch_bytes(rank); }
-  [[nodiscard]] std::uint32_t channels() const override { return base_.channels(); }
-  [[nodiscard]] std::uint32_t chunks() const override { return base_.chunks(); }
-  [[nodiscard]] std::uint64_t transfer_count() const override { return base_.transfer_count(); }
-
- private:
-  std::unique_ptr<Program> owned_;
-  const Program& base_;
-  std::vector<std::pair<At, Change>> changes_;
-};
 
 struct Expected {
   Kind kind = Kind::wrong_data;
@@ -305,7 +241,9 @@ void for_each_step(const Program& program, const std::function<void(At, const St
     for (std::uint32_t lane = 0; lane < program.lane_count(Rank(rank)); ++lane) {
       for (std::uint64_t index = 0; index < program.step_count(Rank(rank), lane); ++index) {
         const Step step = program.step(Rank(rank), lane, index);
-        if (step.bytes > Bytes(0)) visit({rank, lane, index}, step);
+        if (step.bytes > Bytes(0)) {
+          visit({rank, lane, index}, step);
+        }
       }
     }
   }
@@ -317,11 +255,15 @@ void for_each_program(const std::function<void(const Program&)>& visit) {
     for (const CollectiveKind kind : algorithm.collectives) {
       ProgramRequest request = request_for(kind, 5, 20);
       request.call.root = has_root(kind) ? Rank(1) : Rank(0);
-      for (const std::uint32_t node : {0U, 0U, 1U, 1U, 1U}) request.node_of_rank.emplace_back(node);
+      for (const std::uint32_t node : {0U, 0U, 1U, 1U, 1U}) {
+        request.node_of_rank.emplace_back(node);
+      }
       for (const std::uint32_t parts : {1U, 2U}) {
         request.channels = parts;
         request.chunks = parts;
-        if (algorithm.obstacle(request)) continue;
+        if (algorithm.obstacle(request)) {
+          continue;
+        }
         const auto program = build_program(algorithm, request);
         CAPTURE(algorithm.name, name_of(kind), parts);
         REQUIRE(check_program(*program).ok());
@@ -338,7 +280,9 @@ void require_found(const Program& program, At at, const FaultyProgram::Change& c
   faulty.change(at, change);
   ++planted;
   const CheckReport report = check_program(faulty, 1);
-  if (!report.ok()) return;
+  if (!report.ok()) {
+    return;
+  }
   CAPTURE(at.rank, at.lane, at.step);
   CHECK_FALSE(report.ok());
 }
@@ -354,7 +298,9 @@ TEST_CASE("no step that moves data can be dropped from any program unnoticed") {
       ++planted;
       const CheckReport report = check_program(faulty, 1);
       CAPTURE(at.rank, at.lane, at.step);
-      if (report.ok()) CHECK_FALSE(report.ok());
+      if (report.ok()) {
+        CHECK_FALSE(report.ok());
+      }
     });
   });
   CHECK(planted > 1000);
@@ -384,7 +330,9 @@ TEST_CASE("no source can be moved by one element unnoticed") {
   std::uint64_t planted = 0;
   for_each_program([&](const Program& program) {
     for_each_step(program, [&](At at, const Step& step) {
-      if (!step.source) return;
+      if (!step.source) {
+        return;
+      }
       for (const Bytes shift : {Bytes(1), Bytes(-1)}) {
         require_found(
             program, at, [&](Step& changed) { changed.source->offset += shift; }, planted);
@@ -397,9 +345,13 @@ TEST_CASE("no source can be moved by one element unnoticed") {
 TEST_CASE("every contribution that is reduced twice is found in the step that does it") {
   std::uint64_t planted = 0;
   for_each_program([&](const Program& program) {
-    if (!reduces(program.call().kind)) return;
+    if (!reduces(program.call().kind)) {
+      return;
+    }
     for_each_step(program, [&](At at, const Step& step) {
-      if (!step.source || step.operand) return;
+      if (!step.source || step.operand) {
+        return;
+      }
       FaultyProgram faulty(program);
       faulty.change(at, [](Step& changed) { changed.operand = changed.source; });
       ++planted;
@@ -409,7 +361,9 @@ TEST_CASE("every contribution that is reduced twice is found in the step that do
       const CheckFailure& failure = report.failures[0];
       const bool named = failure.kind == Kind::duplicate && failure.rank == Rank(at.rank) &&
                          failure.lane == at.lane && failure.step == at.step;
-      if (!named) CHECK(failure.text.empty());
+      if (!named) {
+        CHECK(failure.text.empty());
+      }
     });
   });
   CHECK(planted > 100);

@@ -28,13 +28,17 @@ using NodeMap = std::vector<NodeId>;  // by rank; empty: one node
 
 std::vector<std::uint32_t> rank_counts() {
   std::vector<std::uint32_t> counts;
-  for (std::uint32_t ranks = 1; ranks <= 17; ++ranks) counts.push_back(ranks);
+  for (std::uint32_t ranks = 1; ranks <= 17; ++ranks) {
+    counts.push_back(ranks);
+  }
   counts.insert(counts.end(), {32, 64});
   return counts;
 }
 
 std::vector<Rank> roots(CollectiveKind kind, std::uint32_t ranks) {
-  if (!has_root(kind)) return {Rank(0)};
+  if (!has_root(kind)) {
+    return {Rank(0)};
+  }
   std::vector<Rank> all;
   for (std::uint32_t root = 0; root < ranks; ++root) {
     if (ranks <= 8 || root < 2 || root == ranks / 2 + 1 || root == ranks - 1) {
@@ -48,9 +52,12 @@ std::vector<Rank> roots(CollectiveKind kind, std::uint32_t ranks) {
 std::vector<std::int64_t> counts(const CollectiveCall& call) {
   const std::int64_t ranks = call.ranks;
   const bool many = ranks > 17;  // where a program is long, two sizes must do
-  if (call.blocked())
+  if (call.blocked()) {
     return many ? std::vector<std::int64_t>{1, 7} : std::vector<std::int64_t>{0, 1, 2, 7};
-  if (many) return {ranks - 1, 7 * ranks - 1};
+  }
+  if (many) {
+    return {ranks - 1, 7 * ranks - 1};
+  }
   std::vector<std::int64_t> counts{0, 1, ranks - 1, ranks, 3 * ranks + 2, 7 * ranks - 1};
   std::ranges::sort(counts);
   const auto repeated = std::ranges::unique(counts);
@@ -59,7 +66,9 @@ std::vector<std::int64_t> counts(const CollectiveCall& call) {
 }
 
 std::vector<InPlace> places(CollectiveKind kind) {
-  if (allows_in_place(kind)) return {InPlace::no, InPlace::yes};
+  if (allows_in_place(kind)) {
+    return {InPlace::no, InPlace::yes};
+  }
   return {InPlace::no};
 }
 
@@ -71,8 +80,12 @@ std::string describe(const Algorithm& algorithm, const ProgramRequest& request) 
                      (call.in_place == InPlace::yes ? ", in place, " : ", out of place, ") +
                      std::to_string(request.channels) + " channels, " +
                      std::to_string(request.chunks) + " chunks";
-  if (!request.node_of_rank.empty()) text += ", nodes";
-  for (const NodeId node : request.node_of_rank) text += " " + std::to_string(node.value());
+  if (!request.node_of_rank.empty()) {
+    text += ", nodes";
+  }
+  for (const NodeId node : request.node_of_rank) {
+    text += " " + std::to_string(node.value());
+  }
   return text;
 }
 
@@ -118,7 +131,9 @@ class Sweep {
       request.call.count = count;
       for (const InPlace in_place : places(request.call.kind)) {
         request.call.in_place = in_place;
-        if (algorithm_.obstacle(request)) continue;
+        if (algorithm_.obstacle(request)) {
+          continue;
+        }
         for (const Layout layout : layouts) {
           request.channels = layout.channels;
           request.chunks = layout.chunks;
@@ -130,7 +145,9 @@ class Sweep {
   void check(const ProgramRequest& request) {
     ++programs_;
     const std::string text = breach(algorithm_, request);
-    if (text.empty() || ++breaches_ > 5) return;
+    if (text.empty() || ++breaches_ > 5) {
+      return;
+    }
     UNSCOPED_INFO(text);
     CHECK(text.empty());
   }
@@ -142,21 +159,27 @@ class Sweep {
 
 void sweep(std::string_view name) {
   Sweep sweep(name);
-  for (const std::uint32_t ranks : rank_counts()) sweep.run(ranks, {});
+  for (const std::uint32_t ranks : rank_counts()) {
+    sweep.run(ranks, {});
+  }
   sweep.finish();
 }
 
 /// Nodes of up to `size` ranks, in blocks.
 NodeMap blocks_of(std::uint32_t ranks, std::uint32_t size) {
   NodeMap map;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) map.emplace_back(rank / size);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    map.emplace_back(rank / size);
+  }
   return map;
 }
 
 /// Ranks dealt to `nodes` nodes in turn.
 NodeMap dealt_to(std::uint32_t ranks, std::uint32_t nodes) {
   NodeMap map;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) map.emplace_back(rank % nodes);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    map.emplace_back(rank % nodes);
+  }
   return map;
 }
 
@@ -176,10 +199,14 @@ void sweep_on_nodes(std::string_view name) {
   Sweep sweep(name);
   for (const std::uint32_t ranks : rank_counts()) {
     sweep.run(ranks, {});
-    if (ranks == 1) continue;
+    if (ranks == 1) {
+      continue;
+    }
     sweep.run(ranks, blocks_of(ranks, 4));
     sweep.run(ranks, dealt_to(ranks, 3));
-    if (ranks <= 17) sweep.run(ranks, growing(ranks));
+    if (ranks <= 17) {
+      sweep.run(ranks, growing(ranks));
+    }
   }
   sweep.finish();
 }
@@ -214,7 +241,9 @@ TEST_CASE("every other algorithm of the table is correct") {
   for (const Algorithm& algorithm : algorithms()) {
     const bool swept = std::ranges::find(with_a_case_of_their_own, algorithm.name) !=
                        with_a_case_of_their_own.end();
-    if (!swept) sweep_on_nodes(algorithm.name);
+    if (!swept) {
+      sweep_on_nodes(algorithm.name);
+    }
   }
 }
 
@@ -227,7 +256,9 @@ TEST_CASE("the cost of a check follows the steps, not the bytes") {
     for (const CollectiveKind kind : algorithm.collectives) {
       request.call.kind = kind;
       request.call.in_place = places(kind).back();
-      if (algorithm.obstacle(request)) continue;
+      if (algorithm.obstacle(request)) {
+        continue;
+      }
       request.call.count = (std::int64_t{1} << 40) + 5;
       const auto large = check_program(*build_program(algorithm, request));
       request.call.count = 64;

@@ -49,7 +49,9 @@ Outputs run(const Algorithm& algorithm, CollectiveCall call, const Variant& vari
             const Inputs& inputs) {
   call.in_place = variant.in_place;
   ProgramRequest request{call, variant.channels, variant.chunks, {}};
-  for (const std::uint32_t node : {0U, 1U, 0U, 1U}) request.node_of_rank.emplace_back(node);
+  for (const std::uint32_t node : {0U, 1U, 0U, 1U}) {
+    request.node_of_rank.emplace_back(node);
+  }
   return interpret_program(*build_program(algorithm, request), inputs);
 }
 
@@ -159,17 +161,25 @@ TEST_CASE("all_reduce is reduce_scatter followed by all_gather, element for elem
   };
   std::uint32_t compared = 0;
   for (const Algorithm& reducer : algorithms()) {
-    if (!implements(reducer, CollectiveKind::reduce_scatter)) continue;
+    if (!implements(reducer, CollectiveKind::reduce_scatter)) {
+      continue;
+    }
     Inputs blocks;
     for (const auto& block : run(reducer, first, plain, four_buffers)) {
       auto& numbers = blocks.emplace_back();
-      for (const auto& number : block) numbers.push_back(number.value());
+      for (const auto& number : block) {
+        numbers.push_back(number.value());
+      }
     }
     for (const Algorithm& gatherer : algorithms()) {
-      if (!implements(gatherer, CollectiveKind::all_gather)) continue;
+      if (!implements(gatherer, CollectiveKind::all_gather)) {
+        continue;
+      }
       const Outputs in_two_steps = run(gatherer, second, plain, blocks);
       for (const Algorithm& algorithm : algorithms()) {
-        if (!implements(algorithm, CollectiveKind::all_reduce)) continue;
+        if (!implements(algorithm, CollectiveKind::all_reduce)) {
+          continue;
+        }
         CAPTURE(reducer.name, gatherer.name, algorithm.name);
         const Outputs at_once = run(algorithm, whole, plain, four_buffers);
         REQUIRE(at_once.size() == in_two_steps.size());

@@ -25,7 +25,9 @@ class RandomRank {
     // programs deadlock at once.
     for (auto& lane : lanes_) {
       for (std::uint32_t i = 0; i < lane.size(); ++i) {
-        if (below(4) != 0) continue;
+        if (below(4) != 0) {
+          continue;
+        }
         const std::uint32_t other = below(lanes);
         const auto steps = static_cast<std::uint32_t>(lanes_[other].size());
         lane[i].step.after = StepRef{other, below(std::min(steps, i + 1))};
@@ -63,7 +65,9 @@ class RandomRank {
     for (Node& node : lane) {
       phase += below(3);
       node.step.phase = phase;
-      if (below(5) == 0) node.step.join = below(2);
+      if (below(5) == 0) {
+        node.step.join = below(2);
+      }
     }
     lanes_.push_back(std::move(lane));
     done_.push_back(0);
@@ -79,22 +83,30 @@ class RandomRank {
     return ready;
   }
   [[nodiscard]] bool can_run(const Step& step) const {
-    if (step.after && done_[step.after->lane] <= step.after->index) return false;
+    if (step.after && done_[step.after->lane] <= step.after->index) {
+      return false;
+    }
     for (std::uint32_t lane = 0; step.join && lane < lanes_.size(); ++lane) {
-      if (groups_[lane] == *step.join && done_[lane] < below_phase(lane, step.phase)) return false;
+      if (groups_[lane] == *step.join && done_[lane] < below_phase(lane, step.phase)) {
+        return false;
+      }
     }
     return true;
   }
   [[nodiscard]] std::uint64_t below_phase(std::uint32_t lane, std::uint64_t phase) const {
     std::uint64_t count = 0;
-    for (const Node& node : lanes_[lane]) count += node.step.phase < phase ? 1U : 0U;
+    for (const Node& node : lanes_[lane]) {
+      count += node.step.phase < phase ? 1U : 0U;
+    }
     return count;
   }
 
   void collect_predecessors(std::uint32_t lane, Node& node) {
     node.before.assign(lanes_.size(), 0);
     auto come_before = [&](std::uint32_t other, std::uint64_t count) {
-      if (count == 0) return;
+      if (count == 0) {
+        return;
+      }
       node.before[other] = std::max(node.before[other], count);
       const Node& last = lanes_[other][count - 1];
       for (std::size_t i = 0; i < last.before.size(); ++i) {
@@ -102,7 +114,9 @@ class RandomRank {
       }
     };
     come_before(lane, done_[lane]);
-    if (node.step.after) come_before(node.step.after->lane, node.step.after->index + 1);
+    if (node.step.after) {
+      come_before(node.step.after->lane, node.step.after->index + 1);
+    }
     for (std::uint32_t other = 0; node.step.join && other < lanes_.size(); ++other) {
       if (groups_[other] == *node.step.join) {
         come_before(other, below_phase(other, node.step.phase));
@@ -112,7 +126,9 @@ class RandomRank {
 
   void compare(const RankOrder& order, std::uint32_t lane, const Node& node) const {
     for (std::uint32_t other = 0; other < lanes_.size(); ++other) {
-      if (other == lane) continue;
+      if (other == lane) {
+        continue;
+      }
       for (std::uint64_t index = 0; index < done_[other]; ++index) {
         REQUIRE(order.before({other, index}, lane) == (index < node.before[other]));
       }

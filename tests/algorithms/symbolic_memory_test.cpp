@@ -33,16 +33,22 @@ ByteMap bytes_of(const IntervalMap<Counter>& map, std::int64_t begin, std::int64
     REQUIRE(from == next);  // the pieces follow each other
     REQUIRE(to > from);
     next = to;
-    if (counter == nullptr) return;
-    for (std::int64_t at = from; at < to; ++at) bytes[at] = counter->advanced(at - from).value;
+    if (counter == nullptr) {
+      return;
+    }
+    for (std::int64_t at = from; at < to; ++at) {
+      bytes[at] = counter->advanced(at - from).value;
+    }
   });
   REQUIRE(next == end);
   return bytes;
 }
 
-SymbolicData data_of(std::vector<SymbolicPiece> pieces) {
+SymbolicData data_of(const std::vector<SymbolicPiece>& pieces) {
   SymbolicData data;
-  for (const SymbolicPiece& piece : pieces) data.append(piece.bytes, piece.value);
+  for (const SymbolicPiece& piece : pieces) {
+    data.append(piece.bytes, piece.value);
+  }
   return data;
 }
 
@@ -59,18 +65,26 @@ TEST_CASE("an interval map holds what a map of single bytes holds") {
       const std::int64_t end = begin + below(12);
       if (below(3) == 0) {
         map.change(begin, end, [](std::int64_t, std::int64_t, Counter& counter) {
-          if (counter.value < 0) counter.value = 5000;
+          if (counter.value < 0) {
+            counter.value = 5000;
+          }
         });
         // Each gap has become one interval that counts on from its first byte.
         for (std::int64_t at = begin; at < end; ++at) {
-          if (expected.contains(at)) continue;
+          if (expected.contains(at)) {
+            continue;
+          }
           std::int64_t value = 5000;
-          for (; at < end && !expected.contains(at); ++at) expected[at] = value++;
+          for (; at < end && !expected.contains(at); ++at) {
+            expected[at] = value++;
+          }
         }
       } else {
         const std::int64_t value = below(1000);
         map.assign(begin, end, Counter{value});
-        for (std::int64_t at = begin; at < end; ++at) expected[at] = value + at - begin;
+        for (std::int64_t at = begin; at < end; ++at) {
+          expected[at] = value + at - begin;
+        }
       }
       REQUIRE(bytes_of(map, -3, 40) == expected);
     }
@@ -79,7 +93,9 @@ TEST_CASE("an interval map holds what a map of single bytes holds") {
 
 TEST_CASE("overwriting the same range again and again keeps one interval") {
   IntervalMap<Counter> map;
-  for (std::int64_t i = 0; i < 100; ++i) map.assign(8, 16, Counter{i});
+  for (std::int64_t i = 0; i < 100; ++i) {
+    map.assign(8, 16, Counter{i});
+  }
   CHECK(map.size() == 1);
   map.assign(10, 12, Counter{0});
   CHECK(map.size() == 3);
@@ -93,7 +109,9 @@ TEST_CASE("unions of ranks are those of sets, refused where they overlap") {
   auto random_set = [&](std::set<std::uint32_t>& ranks) {
     RankSetId id = RankSets::empty();
     for (std::uint32_t rank = 0; rank < 12; ++rank) {
-      if (random() % 3 != 0) continue;
+      if (random() % 3 != 0) {
+        continue;
+      }
       ranks.insert(rank);
       id = sets.disjoint_union(id, sets.single(Rank(rank))).value();
     }
@@ -107,7 +125,9 @@ TEST_CASE("unions of ranks are those of sets, refused where they overlap") {
     const RankSetId right_id = random_set(right);
     std::set<std::uint32_t> both;
     for (const std::uint32_t rank : left) {
-      if (right.contains(rank)) both.insert(rank);
+      if (right.contains(rank)) {
+        both.insert(rank);
+      }
     }
     const auto joined = sets.disjoint_union(left_id, right_id);
     const auto common = sets.common(left_id, right_id);

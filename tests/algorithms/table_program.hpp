@@ -11,11 +11,9 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "algorithms/program.hpp"
-#include "topology/error.hpp"
 
 namespace collsim::test {
 
@@ -102,8 +100,8 @@ class TableProgram final : public Program {
     receiver.receives.push_back({from.rank, from.lane, slots.send});
     return slots;
   }
-  void add(Rank rank, std::uint32_t lane, Step step) {
-    at({rank, lane}).steps.push_back(std::move(step));
+  void add(Rank rank, std::uint32_t lane, const Step& step) {
+    at({rank, lane}).steps.push_back(step);
   }
   void set_lane(Rank rank, std::uint32_t lane, Lane properties) {
     at({rank, lane}).properties = properties;
@@ -154,7 +152,9 @@ class TableProgram final : public Program {
     std::uint64_t count = 0;
     for (const TableRank& rank : ranks_) {
       for (const TableLane& lane : rank.lanes) {
-        for (const Step& step : lane.steps) count += step.sends.count;
+        for (const Step& step : lane.steps) {
+          count += step.sends.count;
+        }
       }
     }
     return count;
@@ -174,7 +174,9 @@ class TableProgram final : public Program {
 
   TableLane& at(LaneName name) {
     auto& lanes = ranks_.at(name.rank.index()).lanes;
-    if (name.lane >= lanes.size()) lanes.resize(name.lane + 1);
+    if (name.lane >= lanes.size()) {
+      lanes.resize(name.lane + 1);
+    }
     return lanes[name.lane];
   }
   [[nodiscard]] const TableLane& at(Rank rank, std::uint32_t lane) const {
