@@ -1,0 +1,113 @@
+#include "study/compare.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <utility>
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+std::vector<const Algorithm*> candidates(CollectiveKind kind,
+                                         const std::vector<std::string>& names) {
+  std::vector<const Algorithm*> chosen;
+  if (names.empty()) {
+    for (const Algorithm& algorithm : algorithms()) {
+      if (std::ranges::find(algorithm.collectives, kind) != algorithm.collectives.end()) {
+        chosen.push_back(&algorithm);
+      }
+    }
+    return chosen;
+  }
+  for (const std::string& name : names) {
+    const Algorithm* algorithm = &find_algorithm(name);
+    if (std::ranges::find(chosen, algorithm) == chosen.end()) chosen.push_back(algorithm);
+  }
+  return chosen;
+}
+
+ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algorithm& algorithm,
+                          const CompareOptions& options) {
+  ComparedAlgorithm outcome;
+  outcome.algorithm = std::string(algorithm.name);
+  job.algorithm = outcome.algorithm;
+  if (algorithm.obstacle != nullptr) {
+    if (const auto obstacle = algorithm.obstacle(request_of(cluster, job))) {
+      outcome.obstacle = *obstacle;
+      return outcome;
+    }
+  }
+  const std::unique_ptr<Program> program = program_of(cluster, job);
+  const std::uint64_t transfers = program->transfer_count();
+  if (transfers > options.max_transfers) {
+    outcome.obstacle =
+        "needs " + std::to_string(transfers) + " transfers, more than --max-transfers";
+    return outcome;
+  }
+  if (options.verify == Verify::yes) outcome.check = check_program(*program);
+  outcome.result = run_collective(cluster, job, options.run);
+  return outcome;
+}
+
+std::string ratio_text(Duration slower, Duration faster) {
+  const double ratio = static_cast<double>(slower.count()) / static_cast<double>(faster.count());
+  std::string digits(32, '\0');
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), ratio,
+                                 std::chars_format::fixed, 2);
+  digits.resize(static_cast<std::size_t>(end.ptr - digits.data()));
+  return digits;
+}
+
+std::string reason_for(const std::vector<ComparedAlgorithm>& outcomes, std::size_t simulated) {
+  if (simulated == 1) return "the only algorithm that applies";
+  const Duration best = outcomes[0].result->time;
+  const ComparedAlgorithm& next = outcomes[1];
+  const std::string of = "best of " + std::to_string(simulated) + " simulated: ";
+  if (next.result->time == best) {
+    return of + "as fast as " + next.algorithm + ", which comes later in the table";
+  }
+  if (best == Duration::zero()) return of + "takes no time";
+  return of + ratio_text(next.result->time, best) + " times as fast as the next, " + next.algorithm;
+}
+
+}  // namespace
+
+std::vector<ComparedAlgorithm> compare_algorithms(const Cluster& cluster, const CollectiveJob& job,
+                                                  const std::vector<std::string>& names,
+                                                  const CompareOptions& options) {
+  std::vector<ComparedAlgorithm> outcomes;
+  const std::vector<const Algorithm*> chosen = candidates(job.call.kind, names);
+  for (const Algorithm* algorithm : chosen) {
+    if (options.progress) {
+      options.progress(outcomes.size(), chosen.size(), std::string(algorithm->name));
+    }
+    outcomes.push_back(run_one(cluster, job, *algorithm, options));
+  }
+  std::ranges::stable_sort(outcomes, [](const ComparedAlgorithm& a, const ComparedAlgorithm& b) {
+    if (!a.result || !b.result) return a.result.has_value() && !b.result.has_value();
+    return a.result->time < b.result->time;
+  });
+  return outcomes;
+}
+
+BestAlgorithm best_algorithm(const Cluster& cluster, const CollectiveJob& job,
+                             const CompareOptions& options) {
+  std::vector<ComparedAlgorithm> outcomes = compare_algorithms(cluster, job, {}, options);
+  const auto simulated = static_cast<std::size_t>(std::ranges::count_if(
+      outcomes, [](const ComparedAlgorithm& outcome) { return outcome.result.has_value(); }));
+  if (simulated == 0) {
+    const std::string why = outcomes.empty()
+                                ? "there is none"
+                                : outcomes.front().algorithm + ": " + outcomes.front().obstacle;
+    throw InputError("no algorithm can be simulated (" + why + ")", "--algorithm");
+  }
+  BestAlgorithm best;
+  best.reason = reason_for(outcomes, simulated);
+  best.result = std::move(*outcomes.front().result);
+  return best;
+}
+
+}  // namespace collsim

@@ -1,0 +1,53 @@
+#pragma once
+
+// Several algorithms on one job: each is simulated, and the quickest is the best. There is no
+// heuristic: what "best" says is what the simulation of each candidate gave.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/check.hpp"
+#include "sim/collective_run.hpp"
+
+namespace collsim {
+
+/// One algorithm's outcome.
+struct ComparedAlgorithm {
+  std::string algorithm;
+  std::optional<CollectiveResult> result;  ///< absent: see `obstacle`
+  std::string obstacle;                    ///< why it was not simulated
+  std::optional<CheckReport> check;        ///< where verification was asked for
+};
+
+enum class Verify : std::uint8_t { no, yes };
+
+struct CompareOptions {
+  RunOptions run;
+  Verify verify = Verify::no;
+  /// A program with more transfers is not simulated and says so.
+  std::uint64_t max_transfers = 1'000'000'000;
+  /// Called before each algorithm.
+  std::function<void(std::size_t done, std::size_t all, const std::string& next)> progress;
+};
+
+/// The named algorithms on a job (its `algorithm` is ignored); no names: all that implement the
+/// collective. Simulated ones first, by time, then by their order in the table; then the others.
+/// Throws: InputError for an unknown name, or a named one that does not implement the collective.
+[[nodiscard]] std::vector<ComparedAlgorithm> compare_algorithms(
+    const Cluster& cluster, const CollectiveJob& job, const std::vector<std::string>& names,
+    const CompareOptions& options);
+
+/// The best algorithm for a job, and why.
+struct BestAlgorithm {
+  CollectiveResult result;
+  std::string reason;  ///< "best of 7 simulated: 1.23 times as fast as the next, direct"
+};
+
+/// Throws: InputError if no algorithm can be simulated within the limit.
+[[nodiscard]] BestAlgorithm best_algorithm(const Cluster& cluster, const CollectiveJob& job,
+                                           const CompareOptions& options);
+
+}  // namespace collsim

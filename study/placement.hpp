@@ -1,0 +1,39 @@
+#pragma once
+
+// Which GPUs a job runs on and in what order: from a few numbers to a communicator.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/workload.hpp"
+#include "topology/graph.hpp"
+
+namespace collsim {
+
+/// The order of ranks.
+enum class Placement : std::uint8_t {
+  block,   ///< node by node: ranks 0 … g-1 on the first node
+  cyclic,  ///< round robin: rank r on node r mod nodes
+  listed,  ///< as `gpu_names` says
+};
+[[nodiscard]] std::string_view name_of(Placement placement);
+
+struct PlacementRequest {
+  std::optional<std::uint32_t> nodes;          ///< the first so many nodes; default: all
+  std::optional<std::uint32_t> gpus_per_node;  ///< the first so many GPUs of each; default: all
+  std::optional<std::uint32_t> ranks;          ///< the first so many of those, filling nodes
+  Placement order = Placement::block;
+  std::vector<std::string> gpu_names;  ///< for `listed`: a GPU a rank, by name ("node3.gpu0")
+};
+
+/// The GPUs of a job, in rank order.
+/// Throws: InputError naming the option ("--ranks", "--nodes", …) where the cluster has not so many,
+/// a name is unknown (with the nearest) or occurs twice, or `listed` is combined with counts.
+[[nodiscard]] Communicator place_ranks(const Graph& graph, const PlacementRequest& request);
+
+/// How many nodes the GPUs are on. GPUs without a node count as one.
+[[nodiscard]] std::uint32_t nodes_of(const Graph& graph, const Communicator& gpus);
+
+}  // namespace collsim

@@ -1,0 +1,29 @@
+#pragma once
+
+// The command line: which subcommand, and what an exception means for the exit code.
+//   0 done · 1 a check failed, or the simulated system cannot finish · 2 bad usage or input ·
+//   70 a bug of ours · 130 interrupted
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace collsim {
+
+/// Exit codes (design §11).
+enum class Exit : int { done = 0, check_failed = 1, bad_input = 2, bug = 70, interrupted = 130 };
+
+/// Each adds its subcommand; `run` is what to do when it was chosen.
+using Action = std::function<Exit()>;
+void add_run_command(CLI::App& app, Action& chosen);
+void add_compare_command(CLI::App& app, Action& chosen);
+void add_perf_command(CLI::App& app, Action& chosen);
+void add_topology_command(CLI::App& app, Action& chosen);
+void add_list_command(CLI::App& app, Action& chosen);
+
+/// Runs the program. Never throws.
+[[nodiscard]] int run_command_line(int argc, char** argv);
+
+}  // namespace collsim

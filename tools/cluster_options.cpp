@@ -1,0 +1,89 @@
+#include "tools/cluster_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+namespace collsim {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_directory(ConfigPath& path, const fs::path& directory) {
+  std::error_code ignored;
+  if (fs::is_directory(directory, ignored)) path.directories.push_back(directory.string());
+}
+
+void add_environment(ConfigPath& path) {
+  const char* const value = std::getenv("COLLSIM_CONFIG_PATH");
+  if (value == nullptr) return;
+  const std::string text = value;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(':', begin), text.size());
+    if (end > begin) add_directory(path, text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+void add_beside_program(ConfigPath& path) {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return;
+  const fs::path folder = program.parent_path();
+  add_directory(path, (folder / ".." / "share" / "collsim" / "configs").lexically_normal());
+  // Written by the build beside a program that was not installed; see cmake/collsimTargets.cmake.
+  std::ifstream build_tree(folder / "collsim-build-tree");
+  std::string source_tree;
+  if (std::getline(build_tree, source_tree)) add_directory(path, fs::path(source_tree) / "configs");
+}
+
+}  // namespace
+
+void add_config_directory(CLI::App& app, ClusterOptions& options) {
+  app.add_option("--config-dir", options.config_directory,
+                 "look for clusters and nodes here first (see also COLLSIM_CONFIG_PATH)")
+      ->group("Cluster");
+}
+
+void add_cluster_options(CLI::App& app, ClusterOptions& options) {
+  app.add_option("--cluster", options.cluster,
+                 "a name (see `collsim list clusters`) or a YAML file")
+      ->required()
+      ->group("Cluster");
+  app.add_option("--set", options.settings,
+                 "change a value of the description, e.g. nodes=64 (repeatable)")
+      ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->group("Cluster");
+  add_config_directory(app, options);
+}
+
+ConfigPath config_path(const ClusterOptions& options) {
+  ConfigPath path;
+  if (!options.config_directory.empty()) {
+    std::error_code ignored;
+    if (!fs::is_directory(options.config_directory, ignored)) {
+      throw InputError("there is no folder \"" + options.config_directory + "\"", "--config-dir");
+    }
+    path.directories.push_back(options.config_directory);
+  }
+  add_environment(path);
+  add_beside_program(path);
+  return path;
+}
+
+Machine load_machine(const ClusterOptions& options) {
+  std::vector<Setting> settings;
+  settings.reserve(options.settings.size());
+  for (const std::string& text : options.settings) settings.push_back(parse_setting(text));
+  LoadedCluster loaded = load_cluster(options.cluster, settings, config_path(options));
+  Cluster cluster = build_cluster(loaded);
+  return Machine{std::move(loaded), std::move(cluster)};
+}
+
+}  // namespace collsim

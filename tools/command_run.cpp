@@ -1,0 +1,161 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "sim/io/trace_json.hpp"
+#include "study/compare.hpp"
+#include "tools/cli.hpp"
+#include "tools/cluster_options.hpp"
+#include "tools/format_text.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/job_options.hpp"
+#include "tools/output.hpp"
+#include "tools/render_csv.hpp"
+#include "tools/render_json.hpp"
+#include "tools/render_table.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+struct RunCommand {
+  ClusterOptions cluster;
+  JobOptions job;
+  CallOptions call;
+  OutputOptions output;
+  std::string algorithm = "auto";
+  std::string links = "top";
+  std::string trace;
+  bool per_rank = false;
+  bool critical_path = false;
+  bool verify = false;
+  bool timing = false;
+};
+
+/// Looks for Ctrl-C and shows how far a long run is.
+std::function<bool(std::uint64_t)> watch(ProgressLine& line, std::uint64_t all) {
+  return [&line, all](std::uint64_t done) {
+    if (interrupted()) throw Interrupted();
+    line.show(grouped(done) + " of " + grouped(all) + " transfers");
+    return true;
+  };
+}
+
+/// Chooses an algorithm by simulating all of them, and says why in the row.
+void choose_algorithm(const RunCommand& command, const Cluster& cluster, ResultRow& row) {
+  ProgressLine line(command.output);
+  CompareOptions options;
+  options.run.network = row.network_model;
+  options.run.progress = [](std::uint64_t) { return interrupted() ? throw Interrupted() : true; };
+  options.max_transfers = command.job.max_transfers;
+  options.progress = [&line](std::size_t done, std::size_t all, const std::string& next) {
+    line.show("choosing: " + next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) +
+              ")");
+  };
+  BestAlgorithm best = best_algorithm(cluster, row.job, options);
+  row.job.algorithm = best.result.algorithm;
+  row.chosen_because = best.reason;
+  row.result = std::move(best.result);
+}
+
+bool needs_second_run(const RunCommand& command) {
+  return command.critical_path || !command.trace.empty();
+}
+
+void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row) {
+  const bool choose = command.algorithm == "auto" || command.algorithm == "best";
+  if (choose) choose_algorithm(command, cluster, row);
+  if (!choose) row.job.algorithm = command.algorithm;
+  const std::unique_ptr<Program> program = program_of(cluster, row.job);
+  require_within_limit(*program, 1, command.job);
+  if (command.verify) row.check = check_program(*program);
+  if (choose && !needs_second_run(command)) return;
+
+  ProgressLine line(command.output);
+  RunOptions options;
+  options.network = row.network_model;
+  options.critical_path = command.critical_path;
+  options.progress = watch(line, program->transfer_count());
+  std::unique_ptr<TraceJson> trace;
+  if (!command.trace.empty()) {
+    trace = std::make_unique<TraceJson>(cluster.graph());
+    options.observer = trace.get();
+  }
+  row.result = run_collective(cluster, row.job, options);
+  if (trace) {
+    std::ostringstream text;
+    trace->write(text);
+    write_file("--trace", command.trace, text.str());
+  }
+}
+
+Exit run(const RunCommand& command) {
+  const Stopwatch stopwatch;
+  const Machine machine = load_machine(command.cluster);
+  ResultRow row;
+  row.network_model = network_model_of(command.job);
+  row.input_digest = machine.loaded.digest;
+  row.placement = placement_name(command.job);
+  row.job = job_of(machine.cluster, command.job, command.call, row.requested);
+  row.nodes = nodes_of(machine.cluster.graph(), row.job.gpus);
+  simulate(command, machine.cluster, row);
+  const RunInfo info = stopwatch.stop(row.result.events, row.result.transfers);
+  const bool all_links = command.links == "all";
+  std::string text;
+  switch (command.output.format()) {
+    case Format::json: {
+      const std::vector<RunInfo> infos(command.timing ? 1 : 0, info);
+      text = render_json(machine.cluster, {row}, infos, {command.per_rank, all_links});
+      break;
+    }
+    case Format::csv:
+      text = render_csv(machine.cluster, {row});
+      break;
+    case Format::table:
+      text = render_run(machine.cluster, row, {command.per_rank, all_links});
+      if (command.timing) text += "\n" + render_run_info(info);
+      break;
+  }
+  write_output(command.output, text);
+  return row.check && !row.check->ok() ? Exit::check_failed : Exit::done;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Action& chosen) {
+  const auto command = std::make_shared<RunCommand>();
+  CLI::App* sub = app.add_subcommand("run", "simulate one collective and explain its time");
+  add_job_options(*sub, command->job);
+  add_call_options(*sub, command->call);
+  add_cluster_options(*sub, command->cluster);
+  sub->add_option("--algorithm", command->algorithm,
+                  "a name (`collsim list algorithms`), or best: the quickest of all by simulation; "
+                  "auto means best")
+      ->capture_default_str()
+      ->group("Job");
+  sub->add_flag("--verify", command->verify, "check the algorithm's data symbolically")
+      ->group("Simulation");
+  sub->add_option("--trace", command->trace, "write a timeline that ui.perfetto.dev opens")
+      ->type_name("FILE")
+      ->group("Output");
+  sub->add_flag("--critical-path", command->critical_path, "list the steps that determine the time")
+      ->group("Output");
+  sub->add_flag("--per-rank", command->per_rank, "show each rank's time")->group("Output");
+  sub->add_option("--links", command->links, "top or all")
+      ->check(CLI::IsMember({"top", "all"}))
+      ->capture_default_str()
+      ->group("Output");
+  sub->add_flag("--timing", command->timing, "show what the simulation itself took")
+      ->group("Output");
+  add_output_options(*sub, command->output);
+  sub->footer(
+      "Example:\n"
+      "  collsim run all_reduce --cluster dgx-h100-x4 --bytes 1GiB --algorithm ring "
+      "--critical-path");
+  sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
+}
+
+}  // namespace collsim

@@ -1,0 +1,68 @@
+#pragma once
+
+// The options that describe a job (a collective on some GPUs of the cluster) and how it is simulated.
+// Shared by run, compare and perf.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/collective_run.hpp"
+#include "study/placement.hpp"
+#include "topology/cluster.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace collsim {
+
+struct JobOptions {
+  std::string collective;
+  std::optional<std::uint32_t> nodes;
+  std::optional<std::uint32_t> gpus_per_node;
+  std::optional<std::uint32_t> ranks;
+  std::string placement = "block";
+  std::string network_model = "flow";
+  std::string protocol;
+  std::uint32_t channels = 1;
+  std::uint32_t chunks = 1;
+  std::uint64_t max_transfers = 1'000'000'000;
+};
+
+/// Adds the collective and the options above.
+void add_job_options(CLI::App& app, JobOptions& options);
+
+/// What one call of the collective is given by, as text.
+struct CallOptions {
+  std::string bytes;
+  std::string datatype = "float";
+  std::string redop = "sum";
+  std::uint32_t root = 0;
+  bool out_of_place = false;
+};
+/// Adds --bytes, --datatype, --redop, --root and --out-of-place.
+void add_call_options(CLI::App& app, CallOptions& options);
+
+/// Each throws InputError naming the option.
+[[nodiscard]] CollectiveKind collective_of(const std::string& text);
+[[nodiscard]] DataType data_type_of(const std::string& text, const std::string& option);
+[[nodiscard]] ReductionOp reduction_of(const std::string& text, const std::string& option);
+[[nodiscard]] Bytes size_of_option(const std::string& text, const std::string& option);
+[[nodiscard]] NetworkModel network_model_of(const JobOptions& options);
+/// Refuses what is not modelled yet by name.
+void refuse_protocol(const JobOptions& options);
+[[nodiscard]] Communicator gpus_of(const Cluster& cluster, const JobOptions& options);
+/// "block", "cyclic" or "listed", for output.
+[[nodiscard]] std::string placement_name(const JobOptions& options);
+[[nodiscard]] Rank root_of(std::uint32_t root, std::uint32_t ranks, const std::string& option);
+
+/// A job without its algorithm. `requested` gets the size that was asked for.
+[[nodiscard]] CollectiveJob job_of(const Cluster& cluster, const JobOptions& options,
+                                   const CallOptions& call, Bytes& requested);
+
+/// Throws: InputError("--max-transfers") with the estimate if a run would be too large.
+void require_within_limit(const Program& program, std::uint64_t iterations,
+                          const JobOptions& options);
+
+}  // namespace collsim

@@ -1,0 +1,64 @@
+#pragma once
+
+// The text output of nccl-tests 2.19.6, to the letter, so that scripts that read it read ours.
+// Source: nccl-tests src/util.cu (writeDeviceReport, writeResultHeader, writeBenchmarkLine*, getFloatStr).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/collective.hpp"
+#include "topology/graph.hpp"
+#include "topology/units.hpp"
+
+namespace collsim {
+
+/// One measured half of a row: out of place or in place.
+struct PerfTime {
+  Duration time{};
+  double algbw_GBps = 0;
+  double busbw_GBps = 0;
+  std::optional<std::uint64_t> wrong;  ///< absent: N/A
+};
+
+struct PerfRow {
+  Bytes size;
+  std::int64_t count = 0;
+  DataType type = DataType::float32;
+  std::string redop;  ///< "none" where nothing is reduced
+  std::int64_t root = -1;
+  PerfTime out_of_place;
+  PerfTime in_place;
+};
+
+/// What the header shows.
+struct PerfHeader {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::uint32_t threads = 1;
+  std::uint32_t gpus = 1;  ///< per thread
+  Bytes min;
+  Bytes max;
+  std::int64_t step = 0;
+  bool step_is_factor = false;
+  std::uint32_t warmup = 1;
+  std::uint32_t iterations = 20;
+  std::uint32_t check = 1;
+};
+
+/// "all_reduce_perf", "alltoall_perf".
+[[nodiscard]] std::string perf_program_name(CollectiveKind kind);
+
+/// A number in `width` columns: two decimals if they fit, else one, else none, else an exponent.
+[[nodiscard]] std::string nccl_tests_number(double value, int width);
+
+/// Everything before the rows. Rank r runs on gpus[r] of the graph; a process has threads × gpus ranks.
+[[nodiscard]] std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
+                                            const std::vector<DeviceId>& gpus,
+                                            const std::string& cluster);
+[[nodiscard]] std::string nccl_tests_row(const PerfRow& row);
+/// Everything after the rows. `wrong` counts failed rows.
+[[nodiscard]] std::string nccl_tests_footer(const PerfHeader& header,
+                                            const std::vector<PerfRow>& rows);
+
+}  // namespace collsim

@@ -1,0 +1,90 @@
+#include "tools/output.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <system_error>
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+Format OutputOptions::format() const {
+  if (format_name == "json") return Format::json;
+  return format_name == "csv" ? Format::csv : Format::table;
+}
+
+void add_output_options(CLI::App& app, OutputOptions& options) {
+  app.add_option("--format", options.format_name, "table, json or csv")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str()
+      ->group("Output");
+  app.add_option("--output", options.file, "write the result to this file instead of stdout")
+      ->group("Output");
+  app.add_flag("--quiet", options.quiet, "no progress and no notes on stderr")->group("Output");
+}
+
+void write_file(const std::string& option, const std::string& path, const std::string& text) {
+  const auto fail = [&](int error) {
+    throw InputError("cannot write \"" + path + "\": " + std::strerror(error), option);
+  };
+  // A device or a pipe cannot be replaced by a rename: write through.
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  const bool in_place =
+      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  if (std::filesystem::is_directory(status)) fail(EISDIR);
+  const std::string target =
+      in_place ? path : path + ".part-" + std::to_string(static_cast<long>(getpid()));
+  errno = 0;
+  std::ofstream file(target, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) {
+    const int error = errno != 0 ? errno : EIO;
+    if (!in_place) std::filesystem::remove(target, ignored);
+    fail(error);
+  }
+  if (in_place) return;
+  std::error_code error;
+  std::filesystem::rename(target, path, error);
+  if (error) {
+    std::filesystem::remove(target, ignored);
+    fail(error.value());
+  }
+}
+
+void write_output(const OutputOptions& options, const std::string& text) {
+  if (!options.file.empty()) {
+    write_file("--output", options.file, text);
+    return;
+  }
+  // A reader that has gone (head, less) is no error of ours: the failed write is ignored.
+  std::cout << text << std::flush;
+}
+
+void note(const OutputOptions& options, const std::string& line) {
+  if (!options.quiet) std::cerr << line << '\n';
+}
+
+ProgressLine::ProgressLine(const OutputOptions& options)
+    : active_(!options.quiet && isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+void ProgressLine::show(const std::string& text) {
+  if (!active_) return;
+  std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+}  // namespace collsim

@@ -1,0 +1,52 @@
+#pragma once
+
+// Where results go: stdout or a file that appears whole or not at all; notes to stderr.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace collsim {
+
+enum class Format : std::uint8_t { table, json, csv };
+enum class Quiet : std::uint8_t { no, yes };
+
+struct OutputOptions {
+  std::string format_name = "table";
+  std::string file;  ///< empty: stdout
+  bool quiet = false;
+
+  [[nodiscard]] Format format() const;
+};
+
+/// Adds --format, --output and --quiet.
+void add_output_options(CLI::App& app, OutputOptions& options);
+
+/// Writes the text to the chosen place. A file is written beside its place and renamed, so it is never
+/// half there. Throws: InputError("--output") if it cannot be written.
+void write_output(const OutputOptions& options, const std::string& text);
+/// The same for any file an option names.
+void write_file(const std::string& option, const std::string& path, const std::string& text);
+
+/// One line to stderr, unless quiet.
+void note(const OutputOptions& options, const std::string& line);
+
+/// A progress line on stderr, rewritten in place; only on a terminal and unless quiet. Erases itself.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const OutputOptions& options);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void show(const std::string& text);
+
+ private:
+  bool active_;
+  bool shown_ = false;
+};
+
+}  // namespace collsim

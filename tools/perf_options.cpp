@@ -1,0 +1,229 @@
+#include "tools/perf_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <limits>
+
+#include "tools/result_row.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+constexpr std::size_t most_rows = 100'000;
+
+void refuse_without_effect(const PerfCommand& command) {
+  if (command.graph != 0) {
+    throw InputError("CUDA graphs change the launch cost, which is not modelled yet", "-G",
+                     "leave the option out, or -G 0");
+  }
+  if (command.cpu_time != 0) {
+    throw InputError("CPU time is not modelled", "-C", "leave the option out, or -C 0");
+  }
+}
+
+std::vector<DataType> types_of(const std::string& text) {
+  std::vector<DataType> types;
+  if (text != "all") return {data_type_of(text, "-d")};
+  for (const std::string& name : data_type_names()) types.push_back(data_type_of(name, "-d"));
+  return types;
+}
+
+std::vector<ReductionOp> ops_of(const std::string& text, CollectiveKind kind) {
+  if (!reduces(kind)) {
+    if (text != "all")
+      static_cast<void>(reduction_of(text, "-o"));  // a bad word is an error all the same
+    return {ReductionOp::sum};
+  }
+  if (text != "all") return {reduction_of(text, "-o")};
+  std::vector<ReductionOp> ops;
+  for (const std::string& name : reduction_names()) ops.push_back(reduction_of(name, "-o"));
+  return ops;
+}
+
+std::vector<std::int64_t> roots_of(const std::string& text, CollectiveKind kind,
+                                   std::uint32_t ranks) {
+  std::vector<std::int64_t> roots;
+  if (text == "-1" || text == "all") {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) roots.push_back(rank);
+  } else {
+    const bool digits = !text.empty() && text.size() <= 9 &&
+                        text.find_first_not_of("0123456789") == std::string::npos;
+    if (!digits) {
+      throw InputError("expected a rank, or -1 for every rank in turn; found \"" + text + "\"",
+                       "-r");
+    }
+    roots.push_back(root_of(static_cast<std::uint32_t>(std::stoul(text)), ranks, "-r").value());
+  }
+  if (!has_root(kind)) return {-1};
+  return roots;
+}
+
+std::vector<Bytes> sizes_of(const PerfCommand& command) {
+  const Bytes min = size_of_option(command.min_bytes, "-b");
+  const Bytes max = size_of_option(command.max_bytes, "-e");
+  const Bytes step = size_of_option(command.step_bytes, "-i");
+  if (min > max) {
+    throw InputError("the smallest size, " + command.min_bytes + ", is larger than the largest, " +
+                         command.max_bytes,
+                     "-b", "give both -b and -e");
+  }
+  if (command.step_factor < 1) throw InputError("must be at least 1", "-f");
+  if (command.step_factor == 1 && step <= Bytes(0) && min < max) {
+    throw InputError("must be positive", "-i");
+  }
+  if (command.step_factor > 1 && min == Bytes(0) && max > Bytes(0)) {
+    throw InputError("0 times any factor stays 0: start above 0", "-b");
+  }
+  std::vector<Bytes> sizes;
+  for (Bytes size = min; size <= max;) {
+    sizes.push_back(size);
+    if (sizes.size() > most_rows) {
+      throw InputError("more than 100,000 sizes between -b and -e", "-i", "a larger step, or -f 2");
+    }
+    if (min == max || size.count() > std::numeric_limits<std::int64_t>::max() / 2) break;
+    if (command.step_factor > 1 &&
+        size.count() > std::numeric_limits<std::int64_t>::max() / command.step_factor) {
+      break;
+    }
+    size = command.step_factor > 1 ? size * command.step_factor : size + step;
+  }
+  return sizes;
+}
+
+/// A process has T·G ranks, all on one node.
+void check_launch_mode(const PerfCommand& command, const Graph& graph, const Communicator& gpus) {
+  if (command.gpus < 1) throw InputError("must be at least 1", "-g");
+  if (command.threads < 1) throw InputError("must be at least 1", "-t");
+  const std::uint64_t per_process = std::uint64_t{command.gpus} * command.threads;
+  if (gpus.size() % per_process != 0) {
+    throw InputError(std::to_string(gpus.size()) + " ranks do not fill processes of " +
+                         std::to_string(command.threads) + " x " + std::to_string(command.gpus) +
+                         " GPUs",
+                     "-g", "choose -t and -g so that their product divides the number of ranks");
+  }
+  for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
+    const std::size_t first = rank - rank % per_process;
+    if (graph.device(gpus[rank]).node != graph.device(gpus[first]).node) {
+      throw InputError(
+          "the GPUs of the process of rank " + std::to_string(first) + " are on different nodes",
+          "-g");
+    }
+  }
+}
+
+}  // namespace
+
+void add_perf_options(CLI::App& app, PerfCommand& command) {
+  add_job_options(app, command.job);
+  add_cluster_options(app, command.cluster);
+  const char* const group = "nccl-tests";
+  app.add_option("-b,--minbytes", command.min_bytes, "smallest size")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-e,--maxbytes", command.max_bytes, "largest size")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-i,--stepbytes", command.step_bytes, "step between sizes")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-f,--stepfactor", command.step_factor, "factor between sizes, instead of -i")
+      ->group(group);
+  app.add_option("-g,--ngpus", command.gpus, "GPUs per thread")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-t,--nthreads", command.threads, "threads per process")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-n,--iters", command.iterations, "timed iterations, back to back")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-w,--warmup_iters", command.warmup, "iterations before them")
+      ->check(CLI::Range(0U, 1'000'000U))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-c,--check", command.check, "0: do not check the data")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-G,--cudagraph", command.graph, "not modelled: only 0")->group(group);
+  app.add_option("-C,--report_cputime", command.cpu_time, "not modelled: only 0")->group(group);
+  app.add_option("-a,--average", command.average,
+                 "time over ranks: 0 rank 0, 1 mean, 2 min, 3 max (default 1; 3 with --isolated)")
+      ->check(CLI::Range(0U, 3U))
+      ->group(group);
+  app.add_option("-d,--datatype", command.datatype, "type, or all")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-o,--op", command.redop, "reduction, or all")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-r,--root", command.root, "root, or -1 for every rank")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--algorithm", command.algorithm,
+                 "a name, or best (auto means best), chosen for each size")
+      ->capture_default_str()
+      ->group("Job");
+  app.add_flag("--isolated", command.isolated, "one call alone instead of iterations back to back")
+      ->group("Simulation");
+  add_output_options(app, command.output);
+}
+
+PerfPlan plan_of(const PerfCommand& command, const Cluster& cluster) {
+  refuse_without_effect(command);
+  refuse_protocol(command.job);
+  PerfPlan plan;
+  plan.kind = collective_of(command.job.collective);
+  plan.network = network_model_of(command.job);
+  plan.gpus = gpus_of(cluster, command.job);
+  check_launch_mode(command, cluster.graph(), plan.gpus);
+  plan.types = types_of(command.datatype);
+  plan.ops = ops_of(command.redop, plan.kind);
+  plan.roots = roots_of(command.root, plan.kind, static_cast<std::uint32_t>(plan.gpus.size()));
+  plan.sizes = sizes_of(command);
+  plan.iterations = Iterations{command.warmup, command.iterations};
+  plan.averaging = command.average    ? static_cast<Averaging>(*command.average)
+                   : command.isolated ? Averaging::max
+                                      : Averaging::mean;
+  if (plan.row_count() > most_rows) {
+    throw InputError(
+        "the table would have " + std::to_string(plan.row_count()) + " rows, more than 100,000",
+        "-i", "a larger step, or -f 2");
+  }
+  return plan;
+}
+
+PerfHeader header_of(const PerfCommand& command, const PerfPlan& plan) {
+  PerfHeader header;
+  header.kind = plan.kind;
+  header.threads = command.threads;
+  header.gpus = command.gpus;
+  header.min = plan.sizes.front();
+  header.max = size_of_option(command.max_bytes, "-e");
+  header.step_is_factor = command.step_factor > 1;
+  header.step = header.step_is_factor ? command.step_factor
+                                      : size_of_option(command.step_bytes, "-i").count();
+  header.warmup = command.isolated ? 0 : command.warmup;
+  header.iterations = command.isolated ? 1 : command.iterations;
+  header.check = command.check;
+  return header;
+}
+
+Duration averaged(const CollectiveResult& result, Averaging averaging) {
+  if (result.time_of_rank.empty()) return result.time;
+  const RankTimes times = rank_times(result);
+  switch (averaging) {
+    case Averaging::rank0:
+      return result.time_of_rank.front();
+    case Averaging::mean:
+      return times.mean;
+    case Averaging::min:
+      return times.min;
+    case Averaging::max:
+      return times.max;
+  }
+  return result.time;
+}
+
+}  // namespace collsim

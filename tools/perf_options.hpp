@@ -1,0 +1,70 @@
+#pragma once
+
+// nccl-tests' options (v2.19.6, doc: -b -e -i -f -g -t -n -w -c -G -C -a -d -o -r) and what they mean here. An
+// option without effect in the model is refused by name.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/collective_run.hpp"
+#include "tools/cluster_options.hpp"
+#include "tools/job_options.hpp"
+#include "tools/nccl_tests_table.hpp"
+#include "tools/output.hpp"
+
+namespace collsim {
+
+/// How times are averaged over ranks (-a).
+enum class Averaging : std::uint8_t { rank0, mean, min, max };
+
+struct PerfCommand {
+  ClusterOptions cluster;
+  JobOptions job;
+  OutputOptions output;
+  std::string algorithm = "auto";
+  std::string min_bytes = "32M";
+  std::string max_bytes = "32M";
+  std::string step_bytes = "1M";
+  std::uint32_t step_factor = 1;
+  std::uint32_t gpus = 1;
+  std::uint32_t threads = 1;
+  std::uint32_t iterations = 20;
+  std::uint32_t warmup = 1;
+  std::uint32_t check = 1;
+  std::uint32_t graph = 0;
+  std::uint32_t cpu_time = 0;
+  std::optional<std::uint32_t> average;
+  std::string datatype = "float";
+  std::string redop = "sum";
+  std::string root = "0";
+  bool isolated = false;
+};
+
+void add_perf_options(CLI::App& app, PerfCommand& command);
+
+/// What is to be simulated: types × ops × roots × sizes.
+struct PerfPlan {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  NetworkModel network = NetworkModel::flow;
+  Communicator gpus;
+  std::vector<DataType> types;
+  std::vector<ReductionOp> ops;
+  std::vector<std::int64_t> roots;  ///< -1: the collective has none
+  std::vector<Bytes> sizes;
+  Iterations iterations;
+  Averaging averaging = Averaging::mean;
+
+  [[nodiscard]] std::size_t row_count() const {
+    return types.size() * ops.size() * roots.size() * sizes.size();
+  }
+};
+
+/// Throws: InputError naming the option.
+[[nodiscard]] PerfPlan plan_of(const PerfCommand& command, const Cluster& cluster);
+[[nodiscard]] PerfHeader header_of(const PerfCommand& command, const PerfPlan& plan);
+/// The time that -a asks for; means are rounded down.
+[[nodiscard]] Duration averaged(const CollectiveResult& result, Averaging averaging);
+
+}  // namespace collsim

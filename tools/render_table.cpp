@@ -1,0 +1,247 @@
+#include "tools/render_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "tools/format_text.hpp"
+#include "tools/text_table.hpp"
+
+namespace collsim {
+
+namespace {
+
+constexpr std::size_t shown_links = 8;
+constexpr std::size_t bar_width = 30;
+
+std::string job_line(const Cluster& cluster, const ResultRow& row) {
+  const CollectiveCall& call = row.job.call;
+  std::string line = fmt::format("{} of {} on {}: {} rank{} on {} node{}, {}", name_of(call.kind),
+                                 human_bytes(call.size()), cluster.name(), grouped(call.ranks),
+                                 call.ranks == 1 ? "" : "s", grouped(row.nodes),
+                                 row.nodes == 1 ? "" : "s", name_of(call.type));
+  if (reduces(call.kind)) line += fmt::format(" {}", name_of(call.op));
+  if (has_root(call.kind)) line += fmt::format(", root {}", call.root.value());
+  line += call.in_place == InPlace::yes ? ", in place" : ", out of place";
+  if (row.placement != "block") line += fmt::format(", placement {}", row.placement);
+  return line + fmt::format(", network model {}\n", name_of(row.network_model));
+}
+
+double share(Duration part, Duration whole) {
+  return whole == Duration::zero()
+             ? 0
+             : static_cast<double>(part.count()) / static_cast<double>(whole.count());
+}
+
+std::string attribution_table(const Graph& graph, const CollectiveResult& result) {
+  TextTable table;
+  table.add_column("cause", Align::left);
+  table.add_column("on", Align::left);
+  table.add_column("time");
+  table.add_column("share");
+  table.add_column("", Align::left);
+  for (const AttributedTime& part : result.attribution) {
+    const double fraction = share(part.time, result.time);
+    table.add_row({std::string(name_of(part.cause)),
+                   part.level ? graph.levels()[part.level->index()] : "", human_time(part.time),
+                   human_percent(fraction), bar(fraction, bar_width)});
+  }
+  return table.empty()
+             ? ""
+             : "\nWhere the time goes (the chain of steps that ends last)\n" + table.render("  ");
+}
+
+std::string bounds_table(const CollectiveResult& result) {
+  TextTable table;
+  table.add_column("lower bound", Align::left);
+  table.add_column("at", Align::left);
+  table.add_column("time");
+  table.add_column("of the time");
+  for (const Bound& bound : result.bounds) {
+    table.add_row({bound.name, bound.where.empty() ? "the whole machine" : bound.where,
+                   human_time(bound.time), human_percent(share(bound.time, result.time))});
+  }
+  return table.empty() ? "" : "\nNo algorithm can be faster than\n" + table.render("  ");
+}
+
+std::string links_table(const Graph& graph, const CollectiveResult& result, bool all) {
+  TextTable table;
+  table.add_column("link", Align::left);
+  table.add_column("level", Align::left);
+  table.add_column("carried");
+  table.add_column("used");
+  table.add_column("busy");
+  table.add_column("at once");
+  const std::size_t limit = all ? std::numeric_limits<std::size_t>::max() : shown_links;
+  for (const ShownLink& link : busiest_links(graph, result, limit)) {
+    table.add_row({link.name, link.level, human_bytes(Bytes(link.bytes)),
+                   human_percent(link.utilisation), human_percent(link.busy),
+                   std::to_string(link.peak_flows)});
+  }
+  if (table.empty()) return "";
+  std::string text = "\nLinks, most used first";
+  std::uint64_t used = 0;
+  for (const LevelUse& level : use_by_level(graph, result)) used += level.used;
+  if (!all && used > shown_links) {
+    text += fmt::format(" ({} of {}; --links all shows the rest)", shown_links, grouped(used));
+  }
+  return text + "\n" + table.render("  ");
+}
+
+std::string levels_table(const Graph& graph, const CollectiveResult& result) {
+  TextTable table;
+  table.add_column("level", Align::left);
+  table.add_column("links used");
+  table.add_column("carried");
+  table.add_column("most used link");
+  for (const LevelUse& level : use_by_level(graph, result)) {
+    if (level.used == 0) continue;
+    table.add_row({level.level, fmt::format("{} of {}", grouped(level.used), grouped(level.links)),
+                   human_bytes(Bytes(level.bytes)), human_percent(level.peak_utilisation)});
+  }
+  return table.empty() ? "" : "\nLevels of the machine\n" + table.render("  ");
+}
+
+std::string rank_table(const ResultRow& row, const Graph& graph) {
+  TextTable table;
+  table.add_column("rank");
+  table.add_column("GPU", Align::left);
+  table.add_column("time");
+  for (std::size_t rank = 0; rank < row.result.time_of_rank.size(); ++rank) {
+    table.add_row({std::to_string(rank), graph.name(row.job.gpus[rank]),
+                   human_time(row.result.time_of_rank[rank])});
+  }
+  return "\nTime of each rank\n" + table.render("  ");
+}
+
+std::string critical_path_table(const CollectiveResult& result) {
+  TextTable table;
+  table.add_column("rank");
+  table.add_column("lane");
+  table.add_column("step");
+  table.add_column("primitive", Align::left);
+  table.add_column("message");
+  table.add_column("waited for", Align::left);
+  table.add_column("start");
+  table.add_column("took");
+  for (const CriticalStep& step : result.critical_path) {
+    table.add_row({std::to_string(step.rank.value()), std::to_string(step.lane),
+                   std::to_string(step.index), std::string(name_of(step.primitive)),
+                   human_bytes(step.bytes),
+                   step.from ? fmt::format("rank {}", step.from->value()) : "",
+                   human_time(step.start.time_since_epoch()), human_time(step.end - step.start)});
+  }
+  return table.empty() ? "" : "\nCritical path\n" + table.render("  ");
+}
+
+std::string check_text(const CheckReport& report) {
+  if (report.ok()) {
+    return fmt::format(
+        "\nVerified: {} steps and {} messages, every rank ends with the right data.\n",
+        grouped(report.steps), grouped(report.messages));
+  }
+  std::string text = "\nVerification FAILED\n";
+  for (const CheckFailure& failure : report.failures) {
+    text += fmt::format("  {}: {}\n", name_of(failure.kind), failure.text);
+  }
+  return text;
+}
+
+std::string warning_lines(const ResultRow& row) {
+  std::string text;
+  for (const std::string& warning : warnings_of(row)) text += "  note: " + warning + "\n";
+  return text;
+}
+
+std::string headline(const ResultRow& row) {
+  const CollectiveResult& result = row.result;
+  const CollectiveCall& call = row.job.call;
+  std::string text =
+      fmt::format("  algorithm  {}, {} channel{}, {} chunk{}\n", result.algorithm, result.channels,
+                  result.channels == 1 ? "" : "s", result.chunks, result.chunks == 1 ? "" : "s");
+  if (!row.chosen_because.empty()) text += fmt::format("             ({})\n", row.chosen_because);
+  text += fmt::format("  time       {}  ({} ps)\n", human_time(result.time), result.time.count());
+  const RankTimes times = rank_times(result);
+  if (times.min != times.max) {
+    text += fmt::format("  ranks      first {}, mean {}, last {}\n", human_time(times.min),
+                        human_time(times.mean), human_time(times.max));
+  }
+  text += fmt::format("  algbw      {:.2f} GB/s\n  busbw      {:.2f} GB/s\n",
+                      algorithm_bandwidth_GBps(call.size(), result.time),
+                      bus_bandwidth_GBps(call.kind, call.ranks, call.size(), result.time));
+  return text;
+}
+
+}  // namespace
+
+std::string render_run(const Cluster& cluster, const ResultRow& row, const TableDetail& detail) {
+  const Graph& graph = cluster.graph();
+  std::string text = job_line(cluster, row) + headline(row) + warning_lines(row);
+  text += attribution_table(graph, row.result);
+  text += bounds_table(row.result);
+  text += levels_table(graph, row.result);
+  text += links_table(graph, row.result, detail.all_links);
+  if (detail.per_rank) text += rank_table(row, graph);
+  text += critical_path_table(row.result);
+  if (row.check) text += check_text(*row.check);
+  return text;
+}
+
+std::string render_comparison(const Cluster& cluster, const ResultRow& common,
+                              const std::vector<ComparedAlgorithm>& outcomes) {
+  const CollectiveCall& call = common.job.call;
+  TextTable table;
+  table.add_column("algorithm", Align::left);
+  table.add_column("time");
+  table.add_column("times best");
+  table.add_column("busbw GB/s");
+  table.add_column("of bound");
+  table.add_column("latency");
+  table.add_column("transfers");
+  table.add_column("", Align::left);
+  Duration best{};
+  Duration worst{};
+  bool verified = false;
+  std::string others;
+  std::string failures;
+  for (const ComparedAlgorithm& outcome : outcomes) {
+    if (outcome.result) worst = std::max(worst, outcome.result->time);
+  }
+  for (const ComparedAlgorithm& outcome : outcomes) {
+    if (!outcome.result) {
+      others += fmt::format("  {}: {}\n", outcome.algorithm, outcome.obstacle);
+      continue;
+    }
+    const CollectiveResult& result = *outcome.result;
+    if (best == Duration::zero()) best = result.time;
+    Duration latency{};
+    for (const AttributedTime& part : result.attribution) {
+      if (part.cause == Cause::latency) latency += part.time;
+    }
+    const auto bound = efficiency(result);
+    table.add_row(
+        {outcome.algorithm, human_time(result.time),
+         best == Duration::zero() ? "1.00" : fmt::format("{:.2f}", share(result.time, best)),
+         fmt::format("{:.2f}", bus_bandwidth_GBps(call.kind, call.ranks, call.size(), result.time)),
+         bound ? human_percent(*bound) : "", human_percent(share(latency, result.time)),
+         grouped(result.transfers), bar(share(result.time, worst), bar_width)});
+    if (!outcome.check) continue;
+    verified = true;
+    if (!outcome.check->ok()) failures += outcome.algorithm + ":" + check_text(*outcome.check);
+  }
+  std::string text = job_line(cluster, common) + warning_lines(common) + "\n" + table.render("  ");
+  if (!others.empty()) text += "\nNot simulated\n" + others;
+  if (verified)
+    text += failures.empty() ? "\nVerified: all of them give the right data.\n" : "\n" + failures;
+  return text;
+}
+
+std::string render_run_info(const RunInfo& info) {
+  return fmt::format(
+      "Simulated in {:.3f} s: {:.3g} M events/s, {:.3g} M transfers/s, peak memory {}\n",
+      info.wall_s, info.events_per_s / 1e6, info.transfers_per_s / 1e6,
+      human_bytes(Bytes(info.peak_memory_bytes)));
+}
+
+}  // namespace collsim

@@ -1,0 +1,103 @@
+#include "tools/result_row.hpp"
+
+#include <algorithm>
+
+#include "tools/format_text.hpp"
+
+namespace collsim {
+
+namespace {
+
+std::int64_t whole_bytes(U128 fine) { return static_cast<std::int64_t>(fine / to_fine(Bytes(1))); }
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+double utilisation(const Link& link, const LinkUse& use, Duration elapsed) {
+  // Both in fine units: a rate of one unit moves one fine unit a picosecond.
+  const double room =
+      static_cast<double>(link.bandwidth.units()) * static_cast<double>(elapsed.count());
+  return ratio(static_cast<double>(use.fine_bytes), room);
+}
+
+}  // namespace
+
+std::vector<ShownLink> busiest_links(const Graph& graph, const CollectiveResult& result,
+                                     std::size_t limit) {
+  std::vector<ShownLink> shown;
+  for (std::size_t i = 0; i < result.links.size(); ++i) {
+    const LinkUse& use = result.links[i];
+    if (use.fine_bytes == 0) continue;
+    const LinkId id(i);
+    ShownLink link;
+    link.link = id;
+    link.bytes = whole_bytes(use.fine_bytes);
+    link.utilisation = utilisation(graph.link(id), use, result.elapsed);
+    link.busy =
+        ratio(static_cast<double>(use.busy.count()), static_cast<double>(result.elapsed.count()));
+    link.peak_flows = use.peak_flows;
+    shown.push_back(link);
+  }
+  const auto busier = [](const ShownLink& a, const ShownLink& b) {
+    return a.utilisation != b.utilisation ? a.utilisation > b.utilisation : a.link < b.link;
+  };
+  const std::size_t kept = std::min(limit, shown.size());
+  std::partial_sort(shown.begin(), shown.begin() + static_cast<std::ptrdiff_t>(kept), shown.end(),
+                    busier);
+  shown.resize(kept);
+  // Names are composed on demand: only those that are shown.
+  for (ShownLink& link : shown) {
+    link.name = graph.name(link.link);
+    link.level = graph.levels()[graph.link(link.link).level.index()];
+  }
+  return shown;
+}
+
+std::vector<LevelUse> use_by_level(const Graph& graph, const CollectiveResult& result) {
+  std::vector<LevelUse> levels(graph.levels().size());
+  std::vector<U128> fine(levels.size(), 0);
+  for (std::size_t i = 0; i < graph.links().size(); ++i) {
+    const Link& link = graph.links()[i];
+    LevelUse& level = levels[link.level.index()];
+    ++level.links;
+    if (i >= result.links.size() || result.links[i].fine_bytes == 0) continue;
+    ++level.used;
+    fine[link.level.index()] += result.links[i].fine_bytes;
+    level.peak_utilisation =
+        std::max(level.peak_utilisation, utilisation(link, result.links[i], result.elapsed));
+  }
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    levels[i].level = graph.levels()[i];
+    levels[i].bytes = whole_bytes(fine[i]);
+  }
+  return levels;
+}
+
+RankTimes rank_times(const CollectiveResult& result) {
+  RankTimes times;
+  if (result.time_of_rank.empty()) return times;
+  const auto [min, max] = std::ranges::minmax(result.time_of_rank);
+  U128 sum = 0;
+  for (const Duration time : result.time_of_rank) sum += static_cast<U128>(time.count());
+  times.min = min;
+  times.max = max;
+  times.mean = Duration(static_cast<std::int64_t>(sum / result.time_of_rank.size()));
+  return times;
+}
+
+std::vector<std::string> warnings_of(const ResultRow& row) {
+  std::vector<std::string> warnings{"nominal: no protocol, no launch"};
+  if (row.requested != row.job.call.size()) {
+    warnings.push_back("size rounded from " + std::to_string(row.requested.count()) + " to " +
+                       std::to_string(row.job.call.size().count()) + " bytes, as nccl-tests does");
+  }
+  warnings.insert(warnings.end(), row.result.warnings.begin(), row.result.warnings.end());
+  return warnings;
+}
+
+std::optional<double> efficiency(const CollectiveResult& result) {
+  if (result.bounds.empty() || result.time == Duration::zero()) return std::nullopt;
+  return static_cast<double>(result.bounds.front().time.count()) /
+         static_cast<double>(result.time.count());
+}
+
+}  // namespace collsim

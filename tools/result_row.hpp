@@ -1,0 +1,71 @@
+#pragma once
+
+// One row of `collsim/results/1`: a simulated collective with everything that output shows of it.
+// docs/output.md lists the fields.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/check.hpp"
+#include "sim/collective_run.hpp"
+#include "topology/cluster.hpp"
+
+namespace collsim {
+
+struct ResultRow {
+  std::string input_digest;
+  std::string placement;
+  std::uint32_t nodes = 1;
+  Bytes requested;
+  NetworkModel network_model = NetworkModel::flow;
+  CollectiveJob job;
+  CollectiveResult result;
+  std::string chosen_because;            ///< where the algorithm was not named by the user
+  std::optional<CheckReport> check;      ///< where --verify was given
+  std::optional<Iterations> iterations;  ///< back to back, for perf
+};
+
+/// Use of a link, as shown.
+struct ShownLink {
+  LinkId link;
+  std::string name;
+  std::string level;
+  std::int64_t bytes = 0;
+  double utilisation = 0;  ///< bytes over what the link can carry in the time
+  double busy = 0;         ///< share of the time with at least one transfer
+  std::uint32_t peak_flows = 0;
+};
+
+/// Use of all links of a level that carried something.
+struct LevelUse {
+  std::string level;
+  std::uint64_t links = 0;  ///< all links of the level
+  std::uint64_t used = 0;
+  std::int64_t bytes = 0;
+  double peak_utilisation = 0;
+};
+
+/// Links that carried something: the most utilised first (ties: by id), at most `limit`.
+[[nodiscard]] std::vector<ShownLink> busiest_links(const Graph& graph,
+                                                   const CollectiveResult& result,
+                                                   std::size_t limit);
+[[nodiscard]] std::vector<LevelUse> use_by_level(const Graph& graph,
+                                                 const CollectiveResult& result);
+
+/// min, max and mean (rounded down) of the ranks' times.
+struct RankTimes {
+  Duration min{};
+  Duration max{};
+  Duration mean{};
+};
+[[nodiscard]] RankTimes rank_times(const CollectiveResult& result);
+
+/// The result's warnings, and those that hold for every result of this version.
+[[nodiscard]] std::vector<std::string> warnings_of(const ResultRow& row);
+
+/// bound / time, at most 1; absent without a bound or a time.
+[[nodiscard]] std::optional<double> efficiency(const CollectiveResult& result);
+
+}  // namespace collsim
