@@ -10,17 +10,6 @@ namespace collsim {
 
 namespace {
 
-ProgramRequest request_of(const Cluster& cluster, const CollectiveJob& job) {
-  ProgramRequest request;
-  request.call = job.call;
-  request.channels = job.channels;
-  request.chunks = job.chunks;
-  for (const DeviceId gpu : job.gpus) {
-    request.node_of_rank.push_back(cluster.graph().device(gpu).node.value_or(NodeId(0)));
-  }
-  return request;
-}
-
 /// `calls` calls, one behind the other on every GPU.
 Workload workload_of(const CollectiveJob& job, std::shared_ptr<const Program> program,
                      std::uint32_t calls) {
@@ -119,6 +108,17 @@ void scale_attribution(std::vector<AttributedTime>& parts, Duration total) {
 
 }  // namespace
 
+ProgramRequest request_of(const Cluster& cluster, const CollectiveJob& job) {
+  ProgramRequest request;
+  request.call = job.call;
+  request.channels = job.channels;
+  request.chunks = job.chunks;
+  for (const DeviceId gpu : job.gpus) {
+    request.node_of_rank.push_back(cluster.graph().device(gpu).node.value_or(NodeId(0)));
+  }
+  return request;
+}
+
 std::unique_ptr<Program> program_of(const Cluster& cluster, const CollectiveJob& job) {
   if (job.gpus.size() != job.call.ranks) {
     throw InputError("the call is for " + std::to_string(job.call.ranks) + " ranks, the job has " +
@@ -163,9 +163,13 @@ CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& j
     sum += static_cast<U128>(span.count());
     result.time_of_rank[rank] = rounded(static_cast<U128>(span.count()), iterations.timed);
   }
-  result.time = rounded(sum, std::uint64_t{iterations.timed} * before.size());
-  scale_attribution(result.attribution, result.time);
+  retime(result, rounded(sum, std::uint64_t{iterations.timed} * before.size()));
   return result;
+}
+
+void retime(CollectiveResult& result, Duration time) {
+  result.time = time;
+  scale_attribution(result.attribution, time);
 }
 
 }  // namespace collsim

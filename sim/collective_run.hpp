@@ -53,6 +53,9 @@ struct CollectiveResult {
   std::vector<std::string> warnings;
 };
 
+/// What a job asks of an algorithm: its call, channels and chunks, and the node of each rank.
+[[nodiscard]] ProgramRequest request_of(const Cluster& cluster, const CollectiveJob& job);
+
 /// The program of a job. Throws: InputError as find_algorithm and build_program, and if the job has
 /// more or fewer GPUs than the call has ranks.
 [[nodiscard]] std::unique_ptr<Program> program_of(const Cluster& cluster, const CollectiveJob& job);
@@ -76,5 +79,9 @@ struct CollectiveResult {
 [[nodiscard]] CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& job,
                                                 Iterations iterations,
                                                 const RunOptions& options = {});
+
+/// Gives the result another time (a rank's, or another mean) and scales the attribution, so that it
+/// sums to it exactly.
+void retime(CollectiveResult& result, Duration time);
 
 }  // namespace collsim

@@ -116,7 +116,7 @@ class PerfRun {
       row.iterations = plan_.iterations;
       row.result = run_back_to_back(machine_->cluster, row.job, plan_.iterations, options);
     }
-    row.result.time = averaged(row.result, plan_.averaging);
+    retime(row.result, averaged(row.result, plan_.averaging));
   }
 
   void choose_algorithm(ResultRow& row) const {
