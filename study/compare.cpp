@@ -44,7 +44,7 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
   const std::uint64_t transfers = program->transfer_count();
   if (transfers > options.max_transfers) {
     outcome.obstacle =
-        "needs " + std::to_string(transfers) + " transfers, more than --max-transfers";
+        "needs " + std::to_string(transfers) + " transfers, more than --max-transfers allows";
     return outcome;
   }
   if (options.verify == Verify::yes) outcome.check = check_program(*program);
@@ -52,25 +52,23 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
   return outcome;
 }
 
-std::string ratio_text(Duration slower, Duration faster) {
-  const double ratio = static_cast<double>(slower.count()) / static_cast<double>(faster.count());
-  std::string digits(32, '\0');
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), ratio,
-                                 std::chars_format::fixed, 2);
-  digits.resize(static_cast<std::size_t>(end.ptr - digits.data()));
-  return digits;
+std::string digits(double value, std::chars_format format, int precision) {
+  std::string text(32, '\0');
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, format, precision);
+  text.resize(static_cast<std::size_t>(end.ptr - text.data()));
+  return text;
 }
 
 std::string reason_for(const std::vector<ComparedAlgorithm>& outcomes, std::size_t simulated) {
-  if (simulated == 1) return "the only algorithm that applies";
+  if (simulated == 1) return "the only algorithm that can be simulated";
   const Duration best = outcomes[0].result->time;
   const ComparedAlgorithm& next = outcomes[1];
-  const std::string of = "best of " + std::to_string(simulated) + " simulated: ";
+  const std::string of = "best of " + std::to_string(simulated) + " simulated";
+  if (best == Duration::zero()) return "nothing has to be sent: any algorithm will do";
   if (next.result->time == best) {
-    return of + "as fast as " + next.algorithm + ", which comes later in the table";
+    return of + "; " + next.algorithm + " is as quick and comes later in the list";
   }
-  if (best == Duration::zero()) return of + "takes no time";
-  return of + ratio_text(next.result->time, best) + " times as fast as the next, " + next.algorithm;
+  return of + ", " + margin_text(best, next.result->time) + " the next, " + next.algorithm;
 }
 
 }  // namespace
@@ -93,15 +91,29 @@ std::vector<ComparedAlgorithm> compare_algorithms(const Cluster& cluster, const 
   return outcomes;
 }
 
+std::string margin_text(Duration quicker, Duration slower) {
+  COLLSIM_ENSURE(quicker > Duration::zero() && quicker <= slower, "not the quicker time");
+  if (quicker == slower) return "exactly as quick as";
+  const auto fast = static_cast<double>(quicker.count());
+  const auto slow = static_cast<double>(slower.count());
+  if (slow >= 1.1 * fast) {
+    return digits(slow / fast, std::chars_format::fixed, 2) + " times as fast as";
+  }
+  const double percent = 100.0 * (slow - fast) / slow;
+  if (percent < 0.001) return "barely quicker than";
+  return digits(percent, std::chars_format::general, 2) + " % quicker than";
+}
+
 BestAlgorithm best_algorithm(const Cluster& cluster, const CollectiveJob& job,
                              const CompareOptions& options) {
   std::vector<ComparedAlgorithm> outcomes = compare_algorithms(cluster, job, {}, options);
   const auto simulated = static_cast<std::size_t>(std::ranges::count_if(
       outcomes, [](const ComparedAlgorithm& outcome) { return outcome.result.has_value(); }));
   if (simulated == 0) {
-    const std::string why = outcomes.empty()
-                                ? "there is none"
-                                : outcomes.front().algorithm + ": " + outcomes.front().obstacle;
+    std::string why;
+    for (const ComparedAlgorithm& outcome : outcomes) {
+      why += (why.empty() ? "" : "; ") + outcome.algorithm + ": " + outcome.obstacle;
+    }
     throw InputError("no algorithm can be simulated (" + why + ")", "--algorithm");
   }
   BestAlgorithm best;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The command line: which subcommand, and what an exception means for the exit code.
+// The command line: which subcommand, and how the program ends.
 //   0 done · 1 a check failed, or the simulated system cannot finish · 2 bad usage or input ·
 //   70 a bug of ours · 130 interrupted
 
@@ -15,7 +15,7 @@ namespace collsim {
 /// Exit codes (design §11).
 enum class Exit : int { done = 0, check_failed = 1, bad_input = 2, bug = 70, interrupted = 130 };
 
-/// Each adds its subcommand; `run` is what to do when it was chosen.
+/// Each adds its subcommand; `chosen` becomes what to do where it was given.
 using Action = std::function<Exit()>;
 void add_run_command(CLI::App& app, Action& chosen);
 void add_compare_command(CLI::App& app, Action& chosen);

@@ -7,15 +7,29 @@
 #include <system_error>
 #include <utility>
 
+#include "tools/option_values.hpp"
+#include "topology/error.hpp"
+
 namespace collsim {
 
 namespace {
 
 namespace fs = std::filesystem;
 
+/// As short as the user would write it: relative where it lies below the current folder. Origins and
+/// messages begin with it.
+std::string shown_path(const fs::path& directory) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error || !directory.is_absolute()) return directory.string();
+  const fs::path relative = directory.lexically_relative(here);
+  const bool below = !relative.empty() && *relative.begin() != ".." && relative != ".";
+  return below ? relative.string() : directory.string();
+}
+
 void add_directory(ConfigPath& path, const fs::path& directory) {
   std::error_code ignored;
-  if (fs::is_directory(directory, ignored)) path.directories.push_back(directory.string());
+  if (fs::is_directory(directory, ignored)) path.directories.push_back(shown_path(directory));
 }
 
 void add_environment(ConfigPath& path) {
@@ -44,18 +58,18 @@ void add_beside_program(ConfigPath& path) {
 }  // namespace
 
 void add_config_directory(CLI::App& app, ClusterOptions& options) {
-  app.add_option("--config-dir", options.config_directory,
-                 "look for clusters and nodes here first (see also COLLSIM_CONFIG_PATH)")
+  add_text(app, "--config-dir", options.config_directory, "DIR",
+           "look for clusters and nodes here first; then in the folders of COLLSIM_CONFIG_PATH")
       ->group("Cluster");
 }
 
 void add_cluster_options(CLI::App& app, ClusterOptions& options) {
-  app.add_option("--cluster", options.cluster,
-                 "a name (see `collsim list clusters`) or a YAML file")
+  add_text(app, "--cluster", options.cluster, "C",
+           "a name (`collsim list clusters` shows them) or a YAML file")
       ->required()
       ->group("Cluster");
   app.add_option("--set", options.settings,
-                 "change a value of the description, e.g. nodes=64 (repeatable)")
+                 "change a value of the description, e.g. nodes=64; may be given several times")
       ->type_name("PATH=VALUE")
       ->expected(1)
       ->take_all()
@@ -70,7 +84,7 @@ ConfigPath config_path(const ClusterOptions& options) {
     if (!fs::is_directory(options.config_directory, ignored)) {
       throw InputError("there is no folder \"" + options.config_directory + "\"", "--config-dir");
     }
-    path.directories.push_back(options.config_directory);
+    path.directories.push_back(shown_path(options.config_directory));
   }
   add_environment(path);
   add_beside_program(path);

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,12 +8,12 @@
 #include "study/compare.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
-#include "tools/interrupt.hpp"
 #include "tools/job_options.hpp"
+#include "tools/option_values.hpp"
 #include "tools/output.hpp"
+#include "tools/render_comparison.hpp"
 #include "tools/render_csv.hpp"
 #include "tools/render_json.hpp"
-#include "tools/render_table.hpp"
 
 namespace collsim {
 
@@ -23,10 +24,62 @@ struct CompareCommand {
   JobOptions job;
   CallOptions call;
   OutputOptions output;
-  std::vector<std::string> algorithms;
+  std::string algorithms;
   bool verify = false;
   bool timing = false;
 };
+
+std::vector<std::string> names_of(const CompareCommand& command, CollectiveKind kind) {
+  std::vector<std::string> names;
+  const std::string& text = command.algorithms;
+  if (text.empty()) return names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    names.push_back(text.substr(begin, end - begin));
+    require_algorithm(names.back(), kind, "--algorithms");
+    begin = end + 1;
+  }
+  return names;
+}
+
+/// What the simulation of each algorithm took.
+class Timings {
+ public:
+  void begin(const std::string& algorithm) {
+    end();
+    running_ = algorithm;
+    stopwatch_ = Stopwatch();
+  }
+  void end() {
+    if (!running_.empty()) took_[running_] = stopwatch_.stop();
+    running_.clear();
+  }
+  [[nodiscard]] RunInfo of(const CollectiveResult& result) const {
+    return with_rates(took_.at(result.algorithm), result.events, result.transfers);
+  }
+
+ private:
+  std::string running_;
+  Stopwatch stopwatch_;
+  std::map<std::string, RunInfo> took_;
+};
+
+std::vector<ComparedAlgorithm> simulate(const CompareCommand& command, const Cluster& cluster,
+                                        const ResultRow& common, Timings& timings) {
+  ProgressLine line(command.output);
+  CompareOptions options;
+  options.run.network = common.network_model;
+  options.verify = command.verify ? Verify::yes : Verify::no;
+  options.max_transfers = command.job.max_transfers;
+  options.progress = [&](std::size_t done, std::size_t all, const std::string& next) {
+    line.show(next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) + ")");
+    timings.begin(next);
+  };
+  std::vector<ComparedAlgorithm> outcomes =
+      compare_algorithms(cluster, common.job, names_of(command, common.job.call.kind), options);
+  timings.end();
+  return outcomes;
+}
 
 std::vector<ResultRow> rows_of(const ResultRow& common,
                                const std::vector<ComparedAlgorithm>& outcomes) {
@@ -42,52 +95,67 @@ std::vector<ResultRow> rows_of(const ResultRow& common,
   return rows;
 }
 
-std::vector<ComparedAlgorithm> simulate(const CompareCommand& command, const Cluster& cluster,
-                                        const ResultRow& common) {
-  ProgressLine line(command.output);
-  CompareOptions options;
-  options.run.network = common.network_model;
-  options.run.progress = [](std::uint64_t) { return interrupted() ? throw Interrupted() : true; };
-  options.verify = command.verify ? Verify::yes : Verify::no;
-  options.max_transfers = command.job.max_transfers;
-  options.progress = [&line](std::size_t done, std::size_t all, const std::string& next) {
-    line.show(next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) + ")");
-  };
-  return compare_algorithms(cluster, common.job, command.algorithms, options);
-}
-
-std::string render(const CompareCommand& command, const Machine& machine, const ResultRow& common,
-                   const std::vector<ComparedAlgorithm>& outcomes, const Stopwatch& stopwatch) {
-  const std::vector<ResultRow> rows = rows_of(common, outcomes);
-  if (command.output.format() == Format::json) return render_json(machine.cluster, rows, {}, {});
-  if (command.output.format() == Format::csv) return render_csv(machine.cluster, rows);
-  std::string text = render_comparison(machine.cluster, common, outcomes);
-  if (command.timing) {
-    std::uint64_t events = 0;
-    std::uint64_t transfers = 0;
-    for (const ResultRow& row : rows) {
-      events += row.result.events;
-      transfers += row.result.transfers;
+std::string as_json(const CompareCommand& command, const Cluster& cluster,
+                    const std::vector<ResultRow>& rows,
+                    const std::vector<ComparedAlgorithm>& outcomes, const Timings& timings) {
+  Results results{rows, {}, {}};
+  for (const ComparedAlgorithm& outcome : outcomes) {
+    if (!outcome.result) {
+      results.not_simulated.push_back({outcome.algorithm, outcome.obstacle});
+    } else if (command.timing) {
+      results.infos.push_back(timings.of(*outcome.result));
     }
-    text += "\n" + render_run_info(stopwatch.stop(events, transfers));
   }
-  return text;
+  return render_json(cluster, results, {});
 }
 
-Exit compare(const CompareCommand& command) {
-  const Stopwatch stopwatch;
-  const Machine machine = load_machine(command.cluster);
+std::string total_info(const Stopwatch& stopwatch, const std::vector<ResultRow>& rows) {
+  std::uint64_t events = 0;
+  std::uint64_t transfers = 0;
+  for (const ResultRow& row : rows) {
+    events += row.result.events;
+    transfers += row.result.transfers;
+  }
+  return run_info_text(stopwatch.stop(events, transfers));
+}
+
+ResultRow common_of(const CompareCommand& command, const Machine& machine) {
   ResultRow common;
   common.network_model = network_model_of(command.job);
   common.input_digest = machine.loaded.digest;
   common.placement = placement_name(command.job);
   common.job = job_of(machine.cluster, command.job, command.call, common.requested);
   common.nodes = nodes_of(machine.cluster.graph(), common.job.gpus);
-  const std::vector<ComparedAlgorithm> outcomes = simulate(command, machine.cluster, common);
-  write_output(command.output, render(command, machine, common, outcomes, stopwatch));
-  const bool wrong = std::ranges::any_of(outcomes, [](const ComparedAlgorithm& outcome) {
-    return outcome.check && !outcome.check->ok();
-  });
+  return common;
+}
+
+Exit compare(const CompareCommand& command) {
+  const Stopwatch stopwatch;
+  const Machine machine = load_machine(command.cluster);
+  const ResultRow common = common_of(command, machine);
+  Timings timings;
+  const auto outcomes = simulate(command, machine.cluster, common, timings);
+  const std::vector<ResultRow> rows = rows_of(common, outcomes);
+  std::string text;
+  switch (command.output.format()) {
+    case Format::json:
+      text = as_json(command, machine.cluster, rows, outcomes, timings);
+      break;
+    case Format::csv:
+      text = render_csv(machine.cluster, rows);
+      for (const ComparedAlgorithm& outcome : outcomes) {
+        if (outcome.result) continue;
+        note(command.output, "not simulated: " + outcome.algorithm + ": " + outcome.obstacle);
+      }
+      break;
+    case Format::table:
+      text = render_comparison(machine.cluster, common, outcomes);
+      if (command.timing) text += "\n" + total_info(stopwatch, rows) + "\n";
+      break;
+  }
+  write_output(command.output, text);
+  const bool wrong =
+      std::ranges::any_of(rows, [](const ResultRow& row) { return row.check && !row.check->ok(); });
   return wrong ? Exit::check_failed : Exit::done;
 }
 
@@ -95,18 +163,17 @@ Exit compare(const CompareCommand& command) {
 
 void add_compare_command(CLI::App& app, Action& chosen) {
   const auto command = std::make_shared<CompareCommand>();
-  CLI::App* sub = app.add_subcommand("compare", "the same collective by several algorithms");
+  CLI::App* sub = app.add_subcommand(
+      "compare", "the same collective by several algorithms, the quickest first");
   add_job_options(*sub, command->job);
   add_call_options(*sub, command->call);
   add_cluster_options(*sub, command->cluster);
-  sub->add_option("--algorithms", command->algorithms,
-                  "names with commas between; default: all that apply")
-      ->delimiter(',')
-      ->type_name("A,B,…")
+  add_text(*sub, "--algorithms", command->algorithms, "A,B,…",
+           "names with commas between (default: all that apply)")
       ->group("Job");
   sub->add_flag("--verify", command->verify, "check each algorithm's data symbolically")
       ->group("Simulation");
-  sub->add_flag("--timing", command->timing, "show what the simulation itself took (table only)")
+  sub->add_flag("--timing", command->timing, "show what the simulation itself took")
       ->group("Output");
   add_output_options(*sub, command->output);
   sub->footer(

@@ -8,6 +8,7 @@
 #include "algorithms/table.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
+#include "tools/option_values.hpp"
 #include "tools/output.hpp"
 #include "tools/render_csv.hpp"
 #include "tools/text_table.hpp"
@@ -23,60 +24,78 @@ struct ListCommand {
   std::string what;
 };
 
-/// Headings, and a row of as many cells for each thing.
-struct Listing {
-  std::vector<std::string> headings;
-  std::vector<std::vector<std::string>> rows;
+/// What is listed: texts, or lists of names.
+struct Cell {
+  std::vector<std::string> words;
+  bool is_list = false;
+
+  [[nodiscard]] std::string text() const {
+    std::string joined;
+    for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
+    return joined;
+  }
 };
 
+struct Heading {
+  std::string name;
+  std::size_t max_width = 0;  ///< in the table; 0: as wide as it is
+};
+
+/// Headings, and a row of as many cells for each thing.
+struct Listing {
+  std::vector<Heading> headings;
+  std::vector<std::vector<Cell>> rows;
+};
+
+Cell cell(std::string text) { return {{std::move(text)}, false}; }
+
 Listing config_listing(const std::vector<ConfigEntry>& entries) {
-  Listing listing{{"name", "description", "origin"}, {}};
+  Listing listing{{{"name"}, {"description", 50}, {"origin"}}, {}};
   for (const ConfigEntry& entry : entries) {
-    listing.rows.push_back({entry.name, entry.description, entry.file});
+    listing.rows.push_back({cell(entry.name), cell(entry.description), cell(entry.file)});
   }
   return listing;
 }
 
-std::string joined_names(const std::vector<CollectiveKind>& kinds) {
-  std::string text;
-  for (const CollectiveKind kind : kinds) {
-    if (!text.empty()) text += ' ';
-    text += name_of(kind);
-  }
-  return text;
+bool implements(const Algorithm& algorithm, CollectiveKind kind) {
+  return std::ranges::find(algorithm.collectives, kind) != algorithm.collectives.end();
 }
 
 Listing algorithm_listing() {
-  Listing listing{{"name", "description", "collectives"}, {}};
+  Listing listing{{{"name"}, {"description", 46}, {"collectives", 32}}, {}};
   for (const Algorithm& algorithm : algorithms()) {
-    listing.rows.push_back({std::string(algorithm.name), std::string(algorithm.summary),
-                            joined_names(algorithm.collectives)});
+    Cell collectives{{}, true};
+    for (const CollectiveKind kind : algorithm.collectives) {
+      collectives.words.emplace_back(name_of(kind));
+    }
+    listing.rows.push_back({cell(std::string(algorithm.name)), cell(std::string(algorithm.summary)),
+                            std::move(collectives)});
   }
   return listing;
 }
 
 Listing collective_listing() {
-  Listing listing{{"name", "algorithms"}, {}};
+  Listing listing{{{"name"}, {"algorithms", 82}}, {}};
   for (const std::string& name : collective_names()) {
-    std::string implemented;
+    Cell implemented{{}, true};
     for (const Algorithm& algorithm : algorithms()) {
-      const auto kind = parse_collective(name);
-      if (std::ranges::find(algorithm.collectives, *kind) == algorithm.collectives.end()) continue;
-      if (!implemented.empty()) implemented += ' ';
-      implemented += algorithm.name;
+      if (implements(algorithm, *parse_collective(name))) {
+        implemented.words.emplace_back(algorithm.name);
+      }
     }
-    listing.rows.push_back({name, implemented});
+    listing.rows.push_back({cell(name), std::move(implemented)});
   }
   return listing;
 }
 
 Listing listing_of(const ListCommand& command) {
-  if (command.what == "clusters")
+  if (command.what == "clusters") {
     return config_listing(list_clusters(config_path(command.cluster)));
+  }
   if (command.what == "nodes") return config_listing(list_nodes(config_path(command.cluster)));
   if (command.what == "algorithms") return algorithm_listing();
   if (command.what == "collectives") return collective_listing();
-  return Listing{{"name", "description", "origin"}, {}};  // parameters: there are none yet
+  return config_listing({});  // parameters: there are none yet
 }
 
 std::string as_json(const ListCommand& command, const Listing& listing) {
@@ -84,7 +103,14 @@ std::string as_json(const ListCommand& command, const Listing& listing) {
   document["entries"] = nlohmann::ordered_json::array();
   for (const auto& row : listing.rows) {
     nlohmann::ordered_json entry;
-    for (std::size_t i = 0; i < row.size(); ++i) entry[listing.headings[i]] = row[i];
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      auto& value = entry[listing.headings[i].name];
+      if (row[i].is_list) {
+        value = row[i].words;
+      } else {
+        value = row[i].text();
+      }
+    }
     document["entries"].push_back(std::move(entry));
   }
   return document.dump(2) + "\n";
@@ -92,12 +118,15 @@ std::string as_json(const ListCommand& command, const Listing& listing) {
 
 std::string as_csv(const Listing& listing) {
   std::string text;
-  const auto add_line = [&text](const std::vector<std::string>& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) text += (i > 0 ? "," : "") + csv_field(cells[i]);
-    text += '\n';
+  const auto add = [&text](std::size_t column, const std::string& field) {
+    text += (column > 0 ? "," : "") + csv_field(field);
   };
-  add_line(listing.headings);
-  for (const auto& row : listing.rows) add_line(row);
+  for (std::size_t i = 0; i < listing.headings.size(); ++i) add(i, listing.headings[i].name);
+  text += '\n';
+  for (const auto& row : listing.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) add(i, row[i].text());
+    text += '\n';
+  }
   return text;
 }
 
@@ -108,8 +137,14 @@ std::string as_table(const ListCommand& command, const Listing& listing) {
                                          : " on the search path.\n");
   }
   TextTable table;
-  for (const std::string& heading : listing.headings) table.add_column(heading, Align::left);
-  for (const auto& row : listing.rows) table.add_row(row);
+  for (const Heading& heading : listing.headings) {
+    table.add_column(heading.name, Align::left, heading.max_width);
+  }
+  for (const auto& row : listing.rows) {
+    std::vector<std::string> cells;
+    for (const Cell& shown : row) cells.push_back(shown.text());
+    table.add_row(std::move(cells));
+  }
   return table.render();
 }
 
@@ -137,8 +172,9 @@ void add_list_command(CLI::App& app, Action& chosen) {
   const auto command = std::make_shared<ListCommand>();
   CLI::App* sub =
       app.add_subcommand("list", "what there is to choose from, and where it comes from");
-  sub->add_option("what", command->what, "clusters, nodes, algorithms, collectives or parameters")
-      ->check(CLI::IsMember({"clusters", "nodes", "algorithms", "collectives", "parameters"}))
+  add_choice(*sub, "KIND", command->what,
+             {"clusters", "nodes", "algorithms", "collectives", "parameters"},
+             "clusters, nodes, algorithms, collectives or parameters")
       ->required();
   add_config_directory(*sub, command->cluster);
   add_output_options(*sub, command->output);

@@ -9,8 +9,8 @@
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
 #include "tools/format_text.hpp"
-#include "tools/interrupt.hpp"
 #include "tools/job_options.hpp"
+#include "tools/option_values.hpp"
 #include "tools/output.hpp"
 #include "tools/render_csv.hpp"
 #include "tools/render_json.hpp"
@@ -35,10 +35,9 @@ struct RunCommand {
   bool timing = false;
 };
 
-/// Looks for Ctrl-C and shows how far a long run is.
+/// Shows how far a long run is.
 std::function<bool(std::uint64_t)> watch(ProgressLine& line, std::uint64_t all) {
   return [&line, all](std::uint64_t done) {
-    if (interrupted()) throw Interrupted();
     line.show(grouped(done) + " of " + grouped(all) + " transfers");
     return true;
   };
@@ -49,7 +48,6 @@ void choose_algorithm(const RunCommand& command, const Cluster& cluster, ResultR
   ProgressLine line(command.output);
   CompareOptions options;
   options.run.network = row.network_model;
-  options.run.progress = [](std::uint64_t) { return interrupted() ? throw Interrupted() : true; };
   options.max_transfers = command.job.max_transfers;
   options.progress = [&line](std::size_t done, std::size_t all, const std::string& next) {
     line.show("choosing: " + next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) +
@@ -66,11 +64,10 @@ bool needs_second_run(const RunCommand& command) {
 }
 
 void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row) {
-  const bool choose = command.algorithm == "auto" || command.algorithm == "best";
+  const bool choose = is_chosen_by_simulation(command.algorithm);
+  row.job.algorithm = command.algorithm;
   if (choose) choose_algorithm(command, cluster, row);
-  if (!choose) row.job.algorithm = command.algorithm;
-  const std::unique_ptr<Program> program = program_of(cluster, row.job);
-  require_within_limit(*program, 1, command.job);
+  const std::unique_ptr<Program> program = checked_program(cluster, row.job, 1, command.job);
   if (command.verify) row.check = check_program(*program);
   if (choose && !needs_second_run(command)) return;
 
@@ -101,14 +98,15 @@ Exit run(const RunCommand& command) {
   row.placement = placement_name(command.job);
   row.job = job_of(machine.cluster, command.job, command.call, row.requested);
   row.nodes = nodes_of(machine.cluster.graph(), row.job.gpus);
+  require_algorithm(command.algorithm, row.job.call.kind, "--algorithm", {"auto", "best"});
   simulate(command, machine.cluster, row);
   const RunInfo info = stopwatch.stop(row.result.events, row.result.transfers);
   const bool all_links = command.links == "all";
   std::string text;
   switch (command.output.format()) {
     case Format::json: {
-      const std::vector<RunInfo> infos(command.timing ? 1 : 0, info);
-      text = render_json(machine.cluster, {row}, infos, {command.per_rank, all_links});
+      const Results results{{&row, 1}, std::vector<RunInfo>(command.timing ? 1 : 0, info), {}};
+      text = render_json(machine.cluster, results, {command.per_rank, all_links});
       break;
     }
     case Format::csv:
@@ -116,7 +114,7 @@ Exit run(const RunCommand& command) {
       break;
     case Format::table:
       text = render_run(machine.cluster, row, {command.per_rank, all_links});
-      if (command.timing) text += "\n" + render_run_info(info);
+      if (command.timing) text += "\n" + run_info_text(info) + "\n";
       break;
   }
   write_output(command.output, text);
@@ -131,22 +129,15 @@ void add_run_command(CLI::App& app, Action& chosen) {
   add_job_options(*sub, command->job);
   add_call_options(*sub, command->call);
   add_cluster_options(*sub, command->cluster);
-  sub->add_option("--algorithm", command->algorithm,
-                  "a name (`collsim list algorithms`), or best: the quickest of all by simulation; "
-                  "auto means best")
-      ->capture_default_str()
-      ->group("Job");
+  add_algorithm_option(*sub, command->algorithm);
   sub->add_flag("--verify", command->verify, "check the algorithm's data symbolically")
       ->group("Simulation");
-  sub->add_option("--trace", command->trace, "write a timeline that ui.perfetto.dev opens")
-      ->type_name("FILE")
+  add_text(*sub, "--trace", command->trace, "FILE", "write a timeline that ui.perfetto.dev opens")
       ->group("Output");
   sub->add_flag("--critical-path", command->critical_path, "list the steps that determine the time")
       ->group("Output");
   sub->add_flag("--per-rank", command->per_rank, "show each rank's time")->group("Output");
-  sub->add_option("--links", command->links, "top or all")
-      ->check(CLI::IsMember({"top", "all"}))
-      ->capture_default_str()
+  add_choice(*sub, "--links", command->links, {"top", "all"}, "the most used links, or all")
       ->group("Output");
   sub->add_flag("--timing", command->timing, "show what the simulation itself took")
       ->group("Output");

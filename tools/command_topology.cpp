@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/cli.hpp"
@@ -85,46 +87,56 @@ Summary summarise(const Graph& graph) {
   return summary;
 }
 
-std::string cut_line(const char* what, const std::optional<CutRange>& range) {
-  if (!range) return "";
+std::string cut_text(const CutRange& range) {
   const auto span = [](Bandwidth min, Bandwidth max) {
     return min == max ? to_text(min) : to_text(min) + " to " + to_text(max);
   };
-  return fmt::format("  {:<22}  {} out, {} in\n", what, span(range->min.out, range->max.out),
-                     span(range->min.in, range->max.in));
+  return span(range.min.out, range.max.out) + " out, " + span(range.min.in, range.max.in) + " in";
+}
+
+std::string overview(const Cluster& cluster, const Summary& summary) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  lines.emplace_back("nodes", grouped(cluster.graph().nodes()));
+  for (const auto& [kind, count] : summary.devices) {
+    lines.emplace_back(name_of(kind), grouped(count));
+  }
+  if (summary.gpu_cut) lines.emplace_back("links of a GPU", cut_text(*summary.gpu_cut));
+  if (summary.node_cut) lines.emplace_back("links of a node", cut_text(*summary.node_cut));
+  std::size_t width = 0;
+  for (const auto& line : lines) width = std::max(width, line.first.size());
+  std::string text;
+  for (const auto& [name, value] : lines) text += fmt::format("  {:<{}}  {}\n", name, width, value);
+  return text;
+}
+
+std::string links_table(const Summary& summary) {
+  TextTable table;
+  table.add_column("level", Align::left);
+  table.add_column("kind", Align::left);
+  table.add_column("links");
+  table.add_column("bandwidth");
+  table.add_column("latency");
+  for (const LinkClass& link : summary.links) {
+    table.add_row({link.level, std::string(name_of(link.kind)), grouped(link.count),
+                   to_text(link.bandwidth), to_text(link.latency)});
+  }
+  return table.render("  ");
 }
 
 std::string as_table(const Cluster& cluster, const Summary& summary) {
   const ClusterSpec& spec = cluster.spec();
   std::string text = cluster.name();
   if (!spec.description.empty()) text += ": " + spec.description;
-  text += fmt::format("\n  {:<22}  {}\n", "nodes", grouped(cluster.graph().nodes()));
-  for (const auto& [kind, count] : summary.devices) {
-    text +=
-        fmt::format("  {:<22}  {}\n", fmt::format("devices: {}", name_of(kind)), grouped(count));
-  }
-  text += cut_line("links of each GPU", summary.gpu_cut);
-  text += cut_line("links of each node", summary.node_cut);
-
-  TextTable links;
-  links.add_column("level", Align::left);
-  links.add_column("kind", Align::left);
-  links.add_column("links");
-  links.add_column("bandwidth");
-  links.add_column("latency");
-  for (const LinkClass& link : summary.links) {
-    links.add_row({link.level, std::string(name_of(link.kind)), grouped(link.count),
-                   to_text(link.bandwidth), to_text(link.latency)});
-  }
+  text += "\n" + overview(cluster, summary);
   text += "\nLinks (one direction each; a switch's latency is part of the links that leave it)\n" +
-          links.render("  ");
-
+          links_table(summary);
   TextTable values;
   values.add_column("value", Align::left);
-  values.add_column("in force", Align::left);
+  values.add_column("in force", Align::left, 48);
   values.add_column("from", Align::left);
-  for (const Provenance& value : spec.values)
+  for (const Provenance& value : spec.values) {
     values.add_row({value.path, value.value, value.origin});
+  }
   return text + "\nEvery value in force\n" + values.render("  ");
 }
 

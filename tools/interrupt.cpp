@@ -1,15 +1,34 @@
 #include "tools/interrupt.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <string_view>
+
+#include "tools/cli.hpp"
 
 namespace collsim {
 
 namespace {
 
-// The one mutable global of the program: a signal handler can reach nothing else.
-volatile std::sig_atomic_t interrupt_flag = 0;
+// The mutable globals of the program: a signal handler can reach nothing else.
+volatile std::sig_atomic_t holds = 0;
+volatile std::sig_atomic_t pending = 0;
+volatile std::sig_atomic_t open_line = 0;
 
-void on_interrupt(int /*signal*/) { interrupt_flag = 1; }
+[[noreturn]] void leave() {
+  // Only what POSIX allows in a handler.
+  std::string_view text = "\ninterrupted\n";
+  if (open_line == 0) text.remove_prefix(1);
+  const auto written = write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(written);
+  _exit(static_cast<int>(Exit::interrupted));
+}
+
+void on_interrupt(int /*signal*/) {
+  if (holds == 0) leave();
+  pending = 1;
+}
 
 }  // namespace
 
@@ -19,6 +38,13 @@ void catch_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-bool interrupted() { return interrupt_flag != 0; }
+void note_open_line(OpenLine line) { open_line = line == OpenLine::yes ? 1 : 0; }
+
+HoldInterrupts::HoldInterrupts() { holds = holds + 1; }
+
+HoldInterrupts::~HoldInterrupts() {
+  holds = holds - 1;
+  if (holds == 0 && pending != 0) leave();
+}
 
 }  // namespace collsim

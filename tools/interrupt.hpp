@@ -1,17 +1,25 @@
 #pragma once
 
-// Ctrl-C: a flag that long work looks at. The work stops with Interrupted, so nothing is half-written.
-
-#include <exception>
+// Ctrl-C ends the program at once, with exit code 130, wherever it is: results are written only at the
+// end, and a file appears whole or not at all. Only while a file is being put in place it waits.
 
 namespace collsim {
 
-struct Interrupted : std::exception {
-  [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
-};
-
-/// From now on SIGINT and SIGTERM set the flag; a broken pipe is an error of the write, not a signal.
+/// From now on SIGINT and SIGTERM end the program; a broken pipe is an error of the write, not a
+/// signal.
 void catch_interrupts();
-[[nodiscard]] bool interrupted();
+
+/// What stands unfinished on the terminal's line, so that the last message begins on a new one.
+enum class OpenLine : unsigned char { no, yes };
+void note_open_line(OpenLine line);
+
+/// While one lives, an interrupt waits for its end.
+class HoldInterrupts {
+ public:
+  HoldInterrupts();
+  ~HoldInterrupts();
+  HoldInterrupts(const HoldInterrupts&) = delete;
+  HoldInterrupts& operator=(const HoldInterrupts&) = delete;
+};
 
 }  // namespace collsim

@@ -1,10 +1,15 @@
 #include "tools/job_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <vector>
 
+#include "algorithms/table.hpp"
 #include "tools/format_text.hpp"
+#include "tools/option_values.hpp"
 #include "topology/error.hpp"
 #include "topology/quantity_text.hpp"
 
@@ -12,16 +17,10 @@ namespace collsim {
 
 namespace {
 
-[[noreturn]] void unknown(const std::string& what, const std::string& text,
-                          const std::vector<std::string>& accepted, const std::string& option) {
-  const std::string close = nearest(text, accepted);
-  throw InputError("unknown " + what + " \"" + text + "\"; expected " + one_of(accepted), option,
-                   close.empty() ? "" : "did you mean " + close + "?");
-}
-
 std::vector<std::string> lines_of_file(const std::string& path) {
+  std::error_code ignored;
   std::ifstream file(path);
-  if (!file) {
+  if (!file || std::filesystem::is_directory(path, ignored)) {
     throw InputError("\"" + path + "\" is neither block nor cyclic, nor a file that can be read",
                      "--placement");
   }
@@ -37,69 +36,71 @@ std::vector<std::string> lines_of_file(const std::string& path) {
 }  // namespace
 
 void add_job_options(CLI::App& app, JobOptions& options) {
-  app.add_option("collective", options.collective,
-                 "all_reduce, all_gather, … (`collsim list collectives`)")
+  const NumberRange at_least_one{1, std::numeric_limits<std::uint32_t>::max()};
+  const char* const job = "Job";
+  add_text(app, "COLLECTIVE", options.collective, "",
+           "all_reduce, all_gather, … (`collsim list collectives`), any spelling")
       ->required();
-  app.add_option("--nodes", options.nodes, "use the first N nodes")->type_name("N")->group("Job");
-  app.add_option("--gpus-per-node", options.gpus_per_node, "use the first G GPUs of each node")
-      ->type_name("G")
-      ->group("Job");
-  app.add_option("--ranks", options.ranks, "use R GPUs, filling nodes")
-      ->type_name("R")
-      ->group("Job");
-  app.add_option("--placement", options.placement,
-                 "order of ranks: block, cyclic, or a file with a GPU name a line")
-      ->capture_default_str()
-      ->group("Job");
-  app.add_option("--channels", options.channels, "slices of the data that run side by side")
-      ->check(CLI::Range(1U, 1024U))
-      ->capture_default_str()
-      ->group("Job");
-  app.add_option("--chunks", options.chunks, "pieces of a slice that follow each other")
-      ->check(CLI::Range(1U, 1U << 20U))
-      ->capture_default_str()
-      ->group("Job");
-  app.add_option("--network-model", options.network_model,
-                 "flow: links are shared fairly; ideal: no sharing")
-      ->capture_default_str()
-      ->group("Simulation");
-  app.add_option("--protocol", options.protocol, "not modelled yet: refused")->group("Simulation");
-  app.add_option("--max-transfers", options.max_transfers, "refuse larger simulations")
-      ->capture_default_str()
-      ->group("Simulation");
+  add_number(app, "--nodes", options.nodes, at_least_one, "use the first N nodes")->group(job);
+  add_number(app, "--gpus-per-node", options.gpus_per_node, at_least_one,
+             "use the first N GPUs of each node")
+      ->group(job);
+  add_number(app, "--ranks", options.ranks, at_least_one, "use N GPUs, filling nodes")->group(job);
+  add_text(app, "--placement", options.placement, "ORDER",
+           "order of ranks: block (node by node), cyclic (round robin over the nodes), or a file "
+           "with the name of a GPU a line")
+      ->group(job);
+  add_number(app, "--channels", options.channels, {1, 1024},
+             "slices of the data that run side by side")
+      ->group(job);
+  add_number(app, "--chunks", options.chunks, {1, 1U << 20U},
+             "pieces of a slice that follow each other")
+      ->group(job);
+  const char* const simulation = "Simulation";
+  add_text(app, "--network-model", options.network_model, "MODEL",
+           "flow: transfers share links fairly; ideal: they do not notice each other")
+      ->group(simulation);
+  add_text(app, "--protocol", options.protocol, "P", "not modelled yet: refused")
+      ->group(simulation);
+  add_number(app, "--max-transfers", options.max_transfers,
+             {0, std::numeric_limits<std::uint64_t>::max()}, "refuse larger simulations")
+      ->group(simulation);
 }
 
 void add_call_options(CLI::App& app, CallOptions& options) {
-  app.add_option("--bytes", options.bytes, "size as in nccl-tests: 8, 64K, 1G, 128MiB, 1GB")
+  const char* const job = "Job";
+  add_text(app, "--bytes", options.bytes, "SIZE",
+           "size as in nccl-tests: 8, 64K, 1G; also 128MiB (1024-based) and 1GB (1000-based)")
       ->required()
-      ->type_name("SIZE")
-      ->group("Job");
-  app.add_option("--datatype", options.datatype, "float, half, bfloat16, int8, …")
-      ->capture_default_str()
-      ->group("Job");
-  app.add_option("--redop", options.redop, "sum, prod, min, max or avg")
-      ->capture_default_str()
-      ->group("Job");
-  app.add_option("--root", options.root, "root rank of rooted collectives")
-      ->capture_default_str()
-      ->group("Job");
+      ->group(job);
+  add_text(app, "--datatype", options.datatype, "TYPE", "float, half, bfloat16, int8, …")
+      ->group(job);
+  add_text(app, "--redop", options.redop, "OP", "sum, prod, min, max or avg")->group(job);
+  add_number(app, "--root", options.root, {}, "root rank of rooted collectives")->group(job);
   app.add_flag("--out-of-place", options.out_of_place, "separate input and output buffers")
+      ->group(job);
+}
+
+CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm) {
+  return add_text(app, "--algorithm", algorithm, "A",
+                  "a name (`collsim list algorithms`); best: the quickest of all by simulation; "
+                  "auto means best")
       ->group("Job");
 }
 
 CollectiveKind collective_of(const std::string& text) {
   if (const auto kind = parse_collective(text)) return *kind;
-  unknown("collective", text, collective_names(), "COLLECTIVE");
+  refuse_word("COLLECTIVE", "collective", text, collective_names());
 }
 
 DataType data_type_of(const std::string& text, const std::string& option) {
   if (const auto type = parse_data_type(text)) return *type;
-  unknown("data type", text, data_type_names(), option);
+  refuse_word(option, "data type", text, data_type_names());
 }
 
 ReductionOp reduction_of(const std::string& text, const std::string& option) {
   if (const auto op = parse_reduction(text)) return *op;
-  unknown("reduction", text, reduction_names(), option);
+  refuse_word(option, "reduction", text, reduction_names());
 }
 
 Bytes size_of_option(const std::string& text, const std::string& option) {
@@ -110,6 +111,29 @@ Bytes size_of_option(const std::string& text, const std::string& option) {
   }
 }
 
+bool is_chosen_by_simulation(const std::string& algorithm) {
+  return algorithm == "auto" || algorithm == "best";
+}
+
+void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option,
+                       const std::vector<std::string>& also_accepted) {
+  std::vector<std::string> known = also_accepted;
+  std::vector<std::string> fitting = also_accepted;
+  bool fits = false;
+  for (const Algorithm& algorithm : algorithms()) {
+    known.emplace_back(algorithm.name);
+    const bool implements =
+        std::ranges::find(algorithm.collectives, kind) != algorithm.collectives.end();
+    if (implements) fitting.emplace_back(algorithm.name);
+    fits = fits || (implements && algorithm.name == name);
+  }
+  if (std::ranges::find(known, name) == known.end()) refuse_word(option, "algorithm", name, known);
+  if (fits || std::ranges::find(also_accepted, name) != also_accepted.end()) return;
+  throw InputError(
+      name + " does not implement " + std::string(name_of(kind)) + "; expected " + one_of(fitting),
+      option);
+}
+
 NetworkModel network_model_of(const JobOptions& options) {
   if (options.network_model == "flow") return NetworkModel::flow;
   if (options.network_model == "ideal") return NetworkModel::ideal;
@@ -117,7 +141,7 @@ NetworkModel network_model_of(const JobOptions& options) {
     throw InputError("the packet model does not exist yet; expected flow or ideal",
                      "--network-model");
   }
-  unknown("network model", options.network_model, {"flow", "ideal"}, "--network-model");
+  refuse_word("--network-model", "network model", options.network_model, {"flow", "ideal"});
 }
 
 void refuse_protocol(const JobOptions& options) {
@@ -167,6 +191,20 @@ CollectiveJob job_of(const Cluster& cluster, const JobOptions& options, const Ca
   job.channels = options.channels;
   job.chunks = options.chunks;
   return job;
+}
+
+std::unique_ptr<Program> checked_program(const Cluster& cluster, const CollectiveJob& job,
+                                         std::uint64_t iterations, const JobOptions& options) {
+  std::unique_ptr<Program> program;
+  try {
+    program = program_of(cluster, job);
+  } catch (const InputError& error) {
+    // What stands in the way of the algorithm, for want of a place in a document.
+    if (!error.path().empty()) throw;
+    throw InputError(error.message(), "--algorithm", error.hint());
+  }
+  require_within_limit(*program, iterations, options);
+  return program;
 }
 
 void require_within_limit(const Program& program, std::uint64_t iterations,

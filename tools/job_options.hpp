@@ -4,8 +4,10 @@
 // Shared by run, compare and perf.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/collective_run.hpp"
 #include "study/placement.hpp"
@@ -13,7 +15,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace collsim {
 
@@ -43,12 +46,18 @@ struct CallOptions {
 };
 /// Adds --bytes, --datatype, --redop, --root and --out-of-place.
 void add_call_options(CLI::App& app, CallOptions& options);
+CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm);
 
 /// Each throws InputError naming the option.
 [[nodiscard]] CollectiveKind collective_of(const std::string& text);
 [[nodiscard]] DataType data_type_of(const std::string& text, const std::string& option);
 [[nodiscard]] ReductionOp reduction_of(const std::string& text, const std::string& option);
 [[nodiscard]] Bytes size_of_option(const std::string& text, const std::string& option);
+/// "auto" or "best".
+[[nodiscard]] bool is_chosen_by_simulation(const std::string& algorithm);
+/// Refuses a name that is unknown or does not implement the collective.
+void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option,
+                       const std::vector<std::string>& also_accepted = {});
 [[nodiscard]] NetworkModel network_model_of(const JobOptions& options);
 /// Refuses what is not modelled yet by name.
 void refuse_protocol(const JobOptions& options);
@@ -60,6 +69,13 @@ void refuse_protocol(const JobOptions& options);
 /// A job without its algorithm. `requested` gets the size that was asked for.
 [[nodiscard]] CollectiveJob job_of(const Cluster& cluster, const JobOptions& options,
                                    const CallOptions& call, Bytes& requested);
+
+/// The program of a job whose algorithm is named. Throws: InputError("--algorithm") with what stands
+/// in its way, and as require_within_limit.
+[[nodiscard]] std::unique_ptr<Program> checked_program(const Cluster& cluster,
+                                                       const CollectiveJob& job,
+                                                       std::uint64_t iterations,
+                                                       const JobOptions& options);
 
 /// Throws: InputError("--max-transfers") with the estimate if a run would be too large.
 void require_within_limit(const Program& program, std::uint64_t iterations,

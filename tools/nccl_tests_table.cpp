@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 namespace collsim {
 
 namespace {
@@ -45,6 +43,8 @@ std::string perf_program_name(CollectiveKind kind) {
   return fmt::format("{}_perf", name_of(kind));
 }
 
+bool shows_op(CollectiveKind kind) { return reduces(kind) || kind == CollectiveKind::send_recv; }
+
 std::string nccl_tests_number(double value, int width) {
   int digits = 0;
   for (double power = 1; value >= power; power *= 10) ++digits;
@@ -56,8 +56,9 @@ std::string nccl_tests_number(double value, int width) {
 
 std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
                               const std::vector<DeviceId>& gpus, const std::string& cluster) {
-  std::string text =
-      fmt::format("# nccl-tests version 2.19.6 simulated by collsim {}\n", COLLSIM_VERSION);
+  std::string text = fmt::format(
+      "# nccl-tests version 2.19.6 nccl-headers=0 nccl-library=0 simulated by collsim {}\n",
+      COLLSIM_VERSION);
   text += fmt::format("# Collective test starting: {}\n", perf_program_name(header.kind));
   text += fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
@@ -96,7 +97,7 @@ std::string nccl_tests_footer(const PerfHeader& header, const std::vector<PerfRo
   const double mean = rows.empty() ? 0 : busbw / (2.0 * static_cast<double>(rows.size()));
   return fmt::format(
       "# Out of bounds values : {} {}\n# Avg bus bandwidth    : {:g} \n#\n"
-      "# Collective test concluded: {}\n#\n",
+      "# Collective test concluded: {}\n#\n\n",
       wrong, wrong == 0 ? "OK" : "FAILED", mean, perf_program_name(header.kind));
 }
 

@@ -49,6 +49,9 @@ struct PerfHeader {
 /// "all_reduce_perf", "alltoall_perf".
 [[nodiscard]] std::string perf_program_name(CollectiveKind kind);
 
+/// Whether the redop column shows -o: for collectives that reduce and, in nccl-tests' way, sendrecv.
+[[nodiscard]] bool shows_op(CollectiveKind kind);
+
 /// A number in `width` columns: two decimals if they fit, else one, else none, else an exponent.
 [[nodiscard]] std::string nccl_tests_number(double value, int width);
 
@@ -57,7 +60,7 @@ struct PerfHeader {
                                             const std::vector<DeviceId>& gpus,
                                             const std::string& cluster);
 [[nodiscard]] std::string nccl_tests_row(const PerfRow& row);
-/// Everything after the rows. `wrong` counts failed rows.
+/// Everything after the rows.
 [[nodiscard]] std::string nccl_tests_footer(const PerfHeader& header,
                                             const std::vector<PerfRow>& rows);
 

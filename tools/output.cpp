@@ -11,6 +11,8 @@
 #include <iostream>
 #include <system_error>
 
+#include "tools/interrupt.hpp"
+#include "tools/option_values.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -21,13 +23,12 @@ Format OutputOptions::format() const {
 }
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
-  app.add_option("--format", options.format_name, "table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str()
-      ->group("Output");
-  app.add_option("--output", options.file, "write the result to this file instead of stdout")
-      ->group("Output");
-  app.add_flag("--quiet", options.quiet, "no progress and no notes on stderr")->group("Output");
+  const char* const group = "Output";
+  add_choice(app, "--format", options.format_name, {"table", "json", "csv"}, "table, json or csv")
+      ->group(group);
+  add_text(app, "--output", options.file, "FILE", "write the result to this file, not to stdout")
+      ->group(group);
+  app.add_flag("--quiet", options.quiet, "no progress and no notes on stderr")->group(group);
 }
 
 void write_file(const std::string& option, const std::string& path, const std::string& text) {
@@ -42,6 +43,9 @@ void write_file(const std::string& option, const std::string& path, const std::s
   if (std::filesystem::is_directory(status)) fail(EISDIR);
   const std::string target =
       in_place ? path : path + ".part-" + std::to_string(static_cast<long>(getpid()));
+  // A pipe may block for as long as its reader likes.
+  std::optional<HoldInterrupts> hold;
+  if (!in_place) hold.emplace();
   errno = 0;
   std::ofstream file(target, std::ios::binary);
   file << text;
@@ -65,8 +69,12 @@ void write_output(const OutputOptions& options, const std::string& text) {
     write_file("--output", options.file, text);
     return;
   }
-  // A reader that has gone (head, less) is no error of ours: the failed write is ignored.
+  errno = 0;
   std::cout << text << std::flush;
+  // A reader that has seen enough (head, less) is no error of ours.
+  if (std::cout || errno == EPIPE) return;
+  throw InputError(std::string("cannot write to stdout: ") +
+                   std::strerror(errno != 0 ? errno : EIO));
 }
 
 void note(const OutputOptions& options, const std::string& line) {
@@ -77,7 +85,9 @@ ProgressLine::ProgressLine(const OutputOptions& options)
     : active_(!options.quiet && isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {
-  if (shown_) std::fputs("\r\033[K", stderr);
+  if (!shown_) return;
+  std::fputs("\r\033[K", stderr);
+  note_open_line(OpenLine::no);
 }
 
 void ProgressLine::show(const std::string& text) {
@@ -85,6 +95,7 @@ void ProgressLine::show(const std::string& text) {
   std::fprintf(stderr, "\r\033[K%s", text.c_str());
   std::fflush(stderr);
   shown_ = true;
+  note_open_line(OpenLine::yes);
 }
 
 }  // namespace collsim

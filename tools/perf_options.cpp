@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 
+#include "tools/option_values.hpp"
 #include "tools/result_row.hpp"
 #include "topology/error.hpp"
 
@@ -30,7 +31,7 @@ std::vector<DataType> types_of(const std::string& text) {
 }
 
 std::vector<ReductionOp> ops_of(const std::string& text, CollectiveKind kind) {
-  if (!reduces(kind)) {
+  if (!shows_op(kind)) {
     if (text != "all")
       static_cast<void>(reduction_of(text, "-o"));  // a bad word is an error all the same
     return {ReductionOp::sum};
@@ -68,7 +69,6 @@ std::vector<Bytes> sizes_of(const PerfCommand& command) {
                          command.max_bytes,
                      "-b", "give both -b and -e");
   }
-  if (command.step_factor < 1) throw InputError("must be at least 1", "-f");
   if (command.step_factor == 1 && step <= Bytes(0) && min < max) {
     throw InputError("must be positive", "-i");
   }
@@ -93,8 +93,6 @@ std::vector<Bytes> sizes_of(const PerfCommand& command) {
 
 /// A process has T·G ranks, all on one node.
 void check_launch_mode(const PerfCommand& command, const Graph& graph, const Communicator& gpus) {
-  if (command.gpus < 1) throw InputError("must be at least 1", "-g");
-  if (command.threads < 1) throw InputError("must be at least 1", "-t");
   const std::uint64_t per_process = std::uint64_t{command.gpus} * command.threads;
   if (gpus.size() % per_process != 0) {
     throw InputError(std::to_string(gpus.size()) + " ranks do not fill processes of " +
@@ -112,61 +110,48 @@ void check_launch_mode(const PerfCommand& command, const Graph& graph, const Com
   }
 }
 
+void add_nccl_tests_options(CLI::App& app, PerfCommand& command) {
+  const char* const group = "nccl-tests";
+  const NumberRange any{};
+  const NumberRange counted{1, 1'000'000};
+  const auto text = [&](const char* names, std::string& value, const char* type, const char* help) {
+    add_text(app, names, value, type, help)->group(group);
+  };
+  text("-b,--minbytes", command.min_bytes, "SIZE", "smallest size");
+  text("-e,--maxbytes", command.max_bytes, "SIZE", "largest size");
+  text("-i,--stepbytes", command.step_bytes, "SIZE", "step between sizes");
+  add_number(app, "-f,--stepfactor", command.step_factor, counted,
+             "factor between sizes; above 1 it takes the place of -i")
+      ->group(group);
+  add_number(app, "-g,--ngpus", command.gpus, counted, "GPUs per thread")->group(group);
+  add_number(app, "-t,--nthreads", command.threads, counted, "threads per process")->group(group);
+  add_number(app, "-n,--iters", command.iterations, counted, "timed iterations, back to back")
+      ->group(group);
+  add_number(app, "-w,--warmup_iters", command.warmup, {0, 1'000'000}, "iterations before them")
+      ->group(group);
+  add_number(app, "-c,--check", command.check, any, "0: do not check the data")->group(group);
+  add_number(app, "-G,--cudagraph", command.graph, any, "not modelled: only 0")->group(group);
+  add_number(app, "-C,--report_cputime", command.cpu_time, any, "not modelled: only 0")
+      ->group(group);
+  add_number(app, "-a,--average", command.average, {0, 3},
+             "time over ranks: 0 rank 0, 1 mean, 2 min, 3 max (default: 1; 3 with --isolated)")
+      ->group(group);
+  text("-d,--datatype", command.datatype, "TYPE", "type, or all");
+  text("-o,--op", command.redop, "OP", "reduction, or all");
+  text("-r,--root", command.root, "RANK", "root; -1 or all: every rank in turn");
+}
+
 }  // namespace
 
 void add_perf_options(CLI::App& app, PerfCommand& command) {
   add_job_options(app, command.job);
+  add_algorithm_option(app, command.algorithm);
   add_cluster_options(app, command.cluster);
-  const char* const group = "nccl-tests";
-  app.add_option("-b,--minbytes", command.min_bytes, "smallest size")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-e,--maxbytes", command.max_bytes, "largest size")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-i,--stepbytes", command.step_bytes, "step between sizes")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-f,--stepfactor", command.step_factor, "factor between sizes, instead of -i")
-      ->group(group);
-  app.add_option("-g,--ngpus", command.gpus, "GPUs per thread")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-t,--nthreads", command.threads, "threads per process")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-n,--iters", command.iterations, "timed iterations, back to back")
-      ->check(CLI::Range(1U, 1'000'000U))
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-w,--warmup_iters", command.warmup, "iterations before them")
-      ->check(CLI::Range(0U, 1'000'000U))
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-c,--check", command.check, "0: do not check the data")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-G,--cudagraph", command.graph, "not modelled: only 0")->group(group);
-  app.add_option("-C,--report_cputime", command.cpu_time, "not modelled: only 0")->group(group);
-  app.add_option("-a,--average", command.average,
-                 "time over ranks: 0 rank 0, 1 mean, 2 min, 3 max (default 1; 3 with --isolated)")
-      ->check(CLI::Range(0U, 3U))
-      ->group(group);
-  app.add_option("-d,--datatype", command.datatype, "type, or all")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-o,--op", command.redop, "reduction, or all")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-r,--root", command.root, "root, or -1 for every rank")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--algorithm", command.algorithm,
-                 "a name, or best (auto means best), chosen for each size")
-      ->capture_default_str()
-      ->group("Job");
+  add_nccl_tests_options(app, command);
   app.add_flag("--isolated", command.isolated, "one call alone instead of iterations back to back")
       ->group("Simulation");
+  app.add_flag("--timing", command.timing, "show what the simulation itself took (on stderr)")
+      ->group("Output");
   add_output_options(app, command.output);
 }
 
@@ -175,6 +160,7 @@ PerfPlan plan_of(const PerfCommand& command, const Cluster& cluster) {
   refuse_protocol(command.job);
   PerfPlan plan;
   plan.kind = collective_of(command.job.collective);
+  require_algorithm(command.algorithm, plan.kind, "--algorithm", {"auto", "best"});
   plan.network = network_model_of(command.job);
   plan.gpus = gpus_of(cluster, command.job);
   check_launch_mode(command, cluster.graph(), plan.gpus);

@@ -40,6 +40,7 @@ struct PerfCommand {
   std::string redop = "sum";
   std::string root = "0";
   bool isolated = false;
+  bool timing = false;
 };
 
 void add_perf_options(CLI::App& app, PerfCommand& command);

@@ -105,7 +105,6 @@ void add_job(Json& json, const Cluster& cluster, const ResultRow& row) {
   json["placement"] = row.placement;
   json["collective"] = name_of(call.kind);
   json["algorithm"] = row.result.algorithm;
-  if (!row.chosen_because.empty()) json["chosen_because"] = row.chosen_because;
   json["protocol"] = nullptr;
   json["channels"] = row.result.channels;
   json["chunks"] = row.result.chunks;
@@ -124,7 +123,13 @@ void add_job(Json& json, const Cluster& cluster, const ResultRow& row) {
   }
 }
 
-void add_times(Json& json, const ResultRow& row, const JsonDetail& detail) {
+Json rank_times_json(const CollectiveResult& result) {
+  Json all = Json::array();
+  for (const Duration time : result.time_of_rank) all.push_back(time.count());
+  return all;
+}
+
+void add_times(Json& json, const ResultRow& row) {
   const CollectiveResult& result = row.result;
   const CollectiveCall& call = row.job.call;
   const RankTimes times = rank_times(result);
@@ -132,46 +137,58 @@ void add_times(Json& json, const ResultRow& row, const JsonDetail& detail) {
   json["time_us"] = static_cast<double>(result.time.count()) / 1e6;
   json["time_per_rank_ps"] = {
       {"min", times.min.count()}, {"max", times.max.count()}, {"mean", times.mean.count()}};
-  if (detail.per_rank) {
-    Json& all = json["time_of_rank_ps"];
-    all = Json::array();
-    for (const Duration time : result.time_of_rank) all.push_back(time.count());
-  }
   json["algbw_GBps"] = algorithm_bandwidth_GBps(call.size(), result.time);
   json["busbw_GBps"] = bus_bandwidth_GBps(call.kind, call.ranks, call.size(), result.time);
 }
 
+/// Covers what was simulated and what came of it, in full: each rank's time, each link's use. What is
+/// shown of it, how it was asked for, and what depends on the simulator's workings make no difference.
+std::string result_digest(const Json& core, const CollectiveResult& result) {
+  Digest digest;
+  digest.add(core.dump());
+  for (const Duration time : result.time_of_rank) digest.add(std::to_string(time.count()));
+  for (const LinkUse& use : result.links) {
+    digest.add(std::to_string(static_cast<std::uint64_t>(use.fine_bytes >> 64U)));
+    digest.add(std::to_string(static_cast<std::uint64_t>(use.fine_bytes)));
+    digest.add(std::to_string(use.busy.count()));
+    digest.add(std::to_string(use.peak_flows));
+  }
+  return digest.hex();
+}
+
 Json row_json(const Cluster& cluster, const ResultRow& row, const JsonDetail& detail) {
+  const CollectiveResult& result = row.result;
   Json json;
   add_job(json, cluster, row);
-  add_times(json, row, detail);
-  json["bounds"] = bounds_json(row.result);
-  json["attribution"] = attribution_json(cluster.graph(), row.result);
-  json["links"] = links_json(cluster.graph(), row.result, detail.all_links);
-  json["transfers"] = row.result.transfers;
-  if (!row.result.critical_path.empty()) json["critical_path"] = critical_path_json(row.result);
-  if (row.check) json["check"] = check_json(*row.check);
-  json["contention_ignored"] = row.result.contention_ignored;
+  add_times(json, row);
+  json["bounds"] = bounds_json(result);
+  json["attribution"] = attribution_json(cluster.graph(), result);
+  json["transfers"] = result.transfers;
+  json["contention_ignored"] = result.contention_ignored;
   json["parameters"] = {{"name", nullptr}, {"provenance", "nominal"}};
   json["warnings"] = warnings_of(row);
-  // Before what may differ between equal results: see docs/output.md.
-  Digest digest;
-  digest.add(json.dump());
-  json["result_digest"] = digest.hex();
-  json["events"] = row.result.events;
+  json["result_digest"] = result_digest(json, result);
+  if (!row.chosen_because.empty()) json["chosen_because"] = row.chosen_because;
+  json["links"] = links_json(cluster.graph(), result, detail.all_links);
+  if (detail.per_rank) json["time_of_rank_ps"] = rank_times_json(result);
+  if (!result.critical_path.empty()) json["critical_path"] = critical_path_json(result);
+  if (row.check) json["check"] = check_json(*row.check);
+  json["events"] = result.events;
   json["folding"] = {{"mode", "none"}, {"reason", "every rank is simulated"}};
   return json;
 }
 
 }  // namespace
 
-std::string render_json(const Cluster& cluster, const std::vector<ResultRow>& rows,
-                        const std::vector<RunInfo>& infos, const JsonDetail& detail) {
+std::string render_json(const Cluster& cluster, const Results& results, const JsonDetail& detail) {
   Json document{{"schema", "collsim/results/1"}, {"rows", Json::array()}};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    Json row = row_json(cluster, rows[i], detail);
-    if (i < infos.size()) row["run_info"] = run_info_json(infos[i]);
+  for (std::size_t i = 0; i < results.rows.size(); ++i) {
+    Json row = row_json(cluster, results.rows[i], detail);
+    if (i < results.infos.size()) row["run_info"] = run_info_json(results.infos[i]);
     document["rows"].push_back(std::move(row));
+  }
+  for (const NotSimulated& other : results.not_simulated) {
+    document["not_simulated"].push_back({{"algorithm", other.algorithm}, {"reason", other.reason}});
   }
   return document.dump(2) + "\n";
 }

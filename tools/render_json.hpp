@@ -2,7 +2,7 @@
 
 // Results as JSON: {"schema": "collsim/results/1", "rows": [ … ]}. Integers are exact.
 
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +16,20 @@ struct JsonDetail {
   bool all_links = false;
 };
 
-/// Rows in order. `infos` has one entry a row, or none (then there is no run_info).
-[[nodiscard]] std::string render_json(const Cluster& cluster, const std::vector<ResultRow>& rows,
-                                      const std::vector<RunInfo>& infos, const JsonDetail& detail);
+/// An algorithm that a comparison could not simulate.
+struct NotSimulated {
+  std::string algorithm;
+  std::string reason;
+};
+
+struct Results {
+  std::span<const ResultRow> rows;
+  std::vector<RunInfo> infos;  ///< one entry a row, or none: then there is no run_info
+  std::vector<NotSimulated> not_simulated;
+};
+
+/// Rows in order.
+[[nodiscard]] std::string render_json(const Cluster& cluster, const Results& results,
+                                      const JsonDetail& detail);
 
 }  // namespace collsim

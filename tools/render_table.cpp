@@ -15,25 +15,6 @@ namespace {
 constexpr std::size_t shown_links = 8;
 constexpr std::size_t bar_width = 30;
 
-std::string job_line(const Cluster& cluster, const ResultRow& row) {
-  const CollectiveCall& call = row.job.call;
-  std::string line = fmt::format("{} of {} on {}: {} rank{} on {} node{}, {}", name_of(call.kind),
-                                 human_bytes(call.size()), cluster.name(), grouped(call.ranks),
-                                 call.ranks == 1 ? "" : "s", grouped(row.nodes),
-                                 row.nodes == 1 ? "" : "s", name_of(call.type));
-  if (reduces(call.kind)) line += fmt::format(" {}", name_of(call.op));
-  if (has_root(call.kind)) line += fmt::format(", root {}", call.root.value());
-  line += call.in_place == InPlace::yes ? ", in place" : ", out of place";
-  if (row.placement != "block") line += fmt::format(", placement {}", row.placement);
-  return line + fmt::format(", network model {}\n", name_of(row.network_model));
-}
-
-double share(Duration part, Duration whole) {
-  return whole == Duration::zero()
-             ? 0
-             : static_cast<double>(part.count()) / static_cast<double>(whole.count());
-}
-
 std::string attribution_table(const Graph& graph, const CollectiveResult& result) {
   TextTable table;
   table.add_column("cause", Align::left);
@@ -135,25 +116,6 @@ std::string critical_path_table(const CollectiveResult& result) {
   return table.empty() ? "" : "\nCritical path\n" + table.render("  ");
 }
 
-std::string check_text(const CheckReport& report) {
-  if (report.ok()) {
-    return fmt::format(
-        "\nVerified: {} steps and {} messages, every rank ends with the right data.\n",
-        grouped(report.steps), grouped(report.messages));
-  }
-  std::string text = "\nVerification FAILED\n";
-  for (const CheckFailure& failure : report.failures) {
-    text += fmt::format("  {}: {}\n", name_of(failure.kind), failure.text);
-  }
-  return text;
-}
-
-std::string warning_lines(const ResultRow& row) {
-  std::string text;
-  for (const std::string& warning : warnings_of(row)) text += "  note: " + warning + "\n";
-  return text;
-}
-
 std::string headline(const ResultRow& row) {
   const CollectiveResult& result = row.result;
   const CollectiveCall& call = row.job.call;
@@ -175,6 +137,44 @@ std::string headline(const ResultRow& row) {
 
 }  // namespace
 
+std::string job_line(const Cluster& cluster, const ResultRow& row) {
+  const CollectiveCall& call = row.job.call;
+  std::string line = fmt::format("{} of {} on {}: {} rank{} on {} node{}, {}", name_of(call.kind),
+                                 human_bytes(call.size()), cluster.name(), grouped(call.ranks),
+                                 call.ranks == 1 ? "" : "s", grouped(row.nodes),
+                                 row.nodes == 1 ? "" : "s", name_of(call.type));
+  if (reduces(call.kind)) line += fmt::format(" {}", name_of(call.op));
+  if (has_root(call.kind)) line += fmt::format(", root {}", call.root.value());
+  line += call.in_place == InPlace::yes ? ", in place" : ", out of place";
+  if (row.placement != "block") line += fmt::format(", placement {}", row.placement);
+  return line + fmt::format(", network model {}\n", name_of(row.network_model));
+}
+
+double share(Duration part, Duration whole) {
+  return whole == Duration::zero()
+             ? 0
+             : static_cast<double>(part.count()) / static_cast<double>(whole.count());
+}
+
+std::string check_text(const CheckReport& report) {
+  if (report.ok()) {
+    return fmt::format(
+        "\nVerified: {} steps and {} messages, every rank ends with the right data.\n",
+        grouped(report.steps), grouped(report.messages));
+  }
+  std::string text = "\nVerification FAILED\n";
+  for (const CheckFailure& failure : report.failures) {
+    text += fmt::format("  {}: {}\n", name_of(failure.kind), failure.text);
+  }
+  return text;
+}
+
+std::string warning_lines(const ResultRow& row) {
+  std::string text;
+  for (const std::string& warning : warnings_of(row)) text += "  note: " + warning + "\n";
+  return text;
+}
+
 std::string render_run(const Cluster& cluster, const ResultRow& row, const TableDetail& detail) {
   const Graph& graph = cluster.graph();
   std::string text = job_line(cluster, row) + headline(row) + warning_lines(row);
@@ -186,62 +186,6 @@ std::string render_run(const Cluster& cluster, const ResultRow& row, const Table
   text += critical_path_table(row.result);
   if (row.check) text += check_text(*row.check);
   return text;
-}
-
-std::string render_comparison(const Cluster& cluster, const ResultRow& common,
-                              const std::vector<ComparedAlgorithm>& outcomes) {
-  const CollectiveCall& call = common.job.call;
-  TextTable table;
-  table.add_column("algorithm", Align::left);
-  table.add_column("time");
-  table.add_column("times best");
-  table.add_column("busbw GB/s");
-  table.add_column("of bound");
-  table.add_column("latency");
-  table.add_column("transfers");
-  table.add_column("", Align::left);
-  Duration best{};
-  Duration worst{};
-  bool verified = false;
-  std::string others;
-  std::string failures;
-  for (const ComparedAlgorithm& outcome : outcomes) {
-    if (outcome.result) worst = std::max(worst, outcome.result->time);
-  }
-  for (const ComparedAlgorithm& outcome : outcomes) {
-    if (!outcome.result) {
-      others += fmt::format("  {}: {}\n", outcome.algorithm, outcome.obstacle);
-      continue;
-    }
-    const CollectiveResult& result = *outcome.result;
-    if (best == Duration::zero()) best = result.time;
-    Duration latency{};
-    for (const AttributedTime& part : result.attribution) {
-      if (part.cause == Cause::latency) latency += part.time;
-    }
-    const auto bound = efficiency(result);
-    table.add_row(
-        {outcome.algorithm, human_time(result.time),
-         best == Duration::zero() ? "1.00" : fmt::format("{:.2f}", share(result.time, best)),
-         fmt::format("{:.2f}", bus_bandwidth_GBps(call.kind, call.ranks, call.size(), result.time)),
-         bound ? human_percent(*bound) : "", human_percent(share(latency, result.time)),
-         grouped(result.transfers), bar(share(result.time, worst), bar_width)});
-    if (!outcome.check) continue;
-    verified = true;
-    if (!outcome.check->ok()) failures += outcome.algorithm + ":" + check_text(*outcome.check);
-  }
-  std::string text = job_line(cluster, common) + warning_lines(common) + "\n" + table.render("  ");
-  if (!others.empty()) text += "\nNot simulated\n" + others;
-  if (verified)
-    text += failures.empty() ? "\nVerified: all of them give the right data.\n" : "\n" + failures;
-  return text;
-}
-
-std::string render_run_info(const RunInfo& info) {
-  return fmt::format(
-      "Simulated in {:.3f} s: {:.3g} M events/s, {:.3g} M transfers/s, peak memory {}\n",
-      info.wall_s, info.events_per_s / 1e6, info.transfers_per_s / 1e6,
-      human_bytes(Bytes(info.peak_memory_bytes)));
 }
 
 }  // namespace collsim

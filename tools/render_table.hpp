@@ -1,13 +1,10 @@
 #pragma once
 
-// Results for people: one run explained, or several algorithms side by side.
+// Results for people: one run explained.
 
 #include <string>
-#include <vector>
 
-#include "study/compare.hpp"
 #include "tools/result_row.hpp"
-#include "tools/run_info.hpp"
 
 namespace collsim {
 
@@ -20,11 +17,13 @@ struct TableDetail {
 [[nodiscard]] std::string render_run(const Cluster& cluster, const ResultRow& row,
                                      const TableDetail& detail);
 
-/// The table of a comparison. `common` gives what the outcomes share (job, sizes, cluster).
-[[nodiscard]] std::string render_comparison(const Cluster& cluster, const ResultRow& common,
-                                            const std::vector<ComparedAlgorithm>& outcomes);
+// Parts of it that comparisons show too.
 
-/// What the simulation itself took, in one line.
-[[nodiscard]] std::string render_run_info(const RunInfo& info);
+/// What was asked for, in a line.
+[[nodiscard]] std::string job_line(const Cluster& cluster, const ResultRow& row);
+[[nodiscard]] std::string warning_lines(const ResultRow& row);
+[[nodiscard]] std::string check_text(const CheckReport& report);
+/// part / whole; 0 of nothing.
+[[nodiscard]] double share(Duration part, Duration whole);
 
 }  // namespace collsim

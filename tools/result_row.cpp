@@ -91,6 +91,7 @@ std::vector<std::string> warnings_of(const ResultRow& row) {
                        std::to_string(row.job.call.size().count()) + " bytes, as nccl-tests does");
   }
   warnings.insert(warnings.end(), row.result.warnings.begin(), row.result.warnings.end());
+  warnings.insert(warnings.end(), row.warnings.begin(), row.warnings.end());
   return warnings;
 }
 

@@ -25,6 +25,7 @@ struct ResultRow {
   std::string chosen_because;            ///< where the algorithm was not named by the user
   std::optional<CheckReport> check;      ///< where --verify was given
   std::optional<Iterations> iterations;  ///< back to back, for perf
+  std::vector<std::string> warnings;     ///< besides the result's own
 };
 
 /// Use of a link, as shown.

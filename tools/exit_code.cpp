@@ -1,0 +1,30 @@
+#include "tools/exit_code.hpp"
+
+#include <exception>
+#include <new>
+#include <ostream>
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+int exit_code_of(const std::function<Exit()>& action, std::ostream& err) {
+  try {
+    return static_cast<int>(action());
+  } catch (const InputError& error) {
+    err << error.render() << '\n';
+    return static_cast<int>(Exit::bad_input);
+  } catch (const SimulationError& error) {
+    err << "error: " << error.what() << '\n';
+    return static_cast<int>(Exit::check_failed);
+  } catch (const std::bad_alloc&) {
+    err << "error: not enough memory for this simulation\n"
+           "hint: fewer ranks, channels or chunks, or another algorithm\n";
+    return static_cast<int>(Exit::bad_input);
+  } catch (const std::exception& error) {
+    err << "internal error, please report it with the command line: " << error.what() << '\n';
+    return static_cast<int>(Exit::bug);
+  }
+}
+
+}  // namespace collsim

@@ -1,0 +1,150 @@
+#include "tools/perf_run.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "study/compare.hpp"
+#include "study/falling_times.hpp"
+#include "tools/format_text.hpp"
+
+namespace collsim {
+
+namespace {
+
+/// The data checker walks every step: beyond this many transfers rows say N/A.
+constexpr std::uint64_t most_checked_transfers = 200'000;
+
+}  // namespace
+
+PerfRun::PerfRun(const PerfCommand& command, const Machine& machine, const PerfPlan& plan)
+    : command_(&command), machine_(&machine), plan_(&plan), line_(command.output) {}
+
+void PerfRun::run() {
+  for (const DataType type : plan_->types) {
+    for (const ReductionOp op : plan_->ops) {
+      for (const std::int64_t root : plan_->roots) add_series(type, op, root);
+    }
+  }
+}
+
+void PerfRun::add_series(DataType type, ReductionOp op, std::int64_t root) {
+  const std::size_t first = rows_.size();
+  for (const Bytes size : plan_->sizes) {
+    line_.show("size " + human_bytes(size) + " (line " + std::to_string(table_.size() + 1) +
+               " of " + std::to_string(plan_->row_count()) + ")");
+    const auto ranks = static_cast<std::uint32_t>(plan_->gpus.size());
+    CollectiveCall call = call_for_size(plan_->kind, ranks, size, type);
+    call.op = op;
+    call.root = Rank(std::max<std::int64_t>(root, 0));
+    add_line(call, size, root);
+  }
+  warn_of_falling_times(first, InPlace::no);
+  warn_of_falling_times(first, InPlace::yes);
+}
+
+void PerfRun::add_line(const CollectiveCall& call, Bytes requested, std::int64_t root) {
+  PerfRow line;
+  line.size = call.size();
+  line.count = call.count;
+  line.type = call.type;
+  line.redop = shows_op(plan_->kind) ? std::string(name_of(call.op)) : "none";
+  line.root = root;
+  ResultRow row = row_for(call, requested);
+  row.job.call.in_place = InPlace::no;
+  choose_algorithm(row);
+  line.out_of_place = measure(row);
+  if (allows_in_place(plan_->kind)) {
+    // The same messages: what is best out of place is best in place.
+    row.job.call.in_place = InPlace::yes;
+    line.in_place = measure(std::move(row));
+  } else {
+    // In place these would overwrite blocks not yet sent: a copy of the input to scratch memory,
+    // which costs nothing here, makes it the same program. nccl-tests times it and cannot check it.
+    line.in_place = line.out_of_place;
+    line.in_place.wrong.reset();
+  }
+  table_.push_back(line);
+}
+
+ResultRow PerfRun::row_for(const CollectiveCall& call, Bytes requested) const {
+  ResultRow row;
+  row.input_digest = machine_->loaded.digest;
+  row.placement = placement_name(command_->job);
+  row.nodes = nodes_of(machine_->cluster.graph(), plan_->gpus);
+  row.requested = requested;
+  row.network_model = plan_->network;
+  row.job.call = call;
+  row.job.gpus = plan_->gpus;
+  row.job.algorithm = command_->algorithm;
+  row.job.channels = command_->job.channels;
+  row.job.chunks = command_->job.chunks;
+  return row;
+}
+
+void PerfRun::choose_algorithm(ResultRow& row) const {
+  if (!is_chosen_by_simulation(command_->algorithm)) return;
+  CompareOptions options;
+  options.run.network = plan_->network;
+  options.max_transfers = command_->job.max_transfers;
+  BestAlgorithm best = best_algorithm(machine_->cluster, row.job, options);
+  row.job.algorithm = best.result.algorithm;
+  row.chosen_because = best.reason;
+}
+
+PerfTime PerfRun::measure(ResultRow row) {
+  const Stopwatch stopwatch;
+  const std::uint64_t calls =
+      command_->isolated ? 1 : std::uint64_t{plan_->iterations.warmup} + plan_->iterations.timed;
+  check(row, *checked_program(machine_->cluster, row.job, calls, command_->job));
+  simulate(row);
+  PerfTime half;
+  half.time = row.result.time;
+  const CollectiveCall& call = row.job.call;
+  half.algbw_GBps = algorithm_bandwidth_GBps(call.size(), half.time);
+  half.busbw_GBps = bus_bandwidth_GBps(call.kind, call.ranks, call.size(), half.time);
+  if (row.check) half.wrong = row.check->failures.size();
+  infos_.push_back(stopwatch.stop(row.result.events, row.result.transfers));
+  rows_.push_back(std::move(row));
+  return half;
+}
+
+void PerfRun::check(ResultRow& row, const Program& program) {
+  if (command_->check == 0) return;
+  if (program.transfer_count() > most_checked_transfers) {
+    ++unchecked_;
+    return;
+  }
+  row.check = check_program(program);
+  failed_ = failed_ || !row.check->ok();
+}
+
+void PerfRun::simulate(ResultRow& row) const {
+  RunOptions options;
+  options.network = plan_->network;
+  if (command_->isolated) {
+    row.result = run_collective(machine_->cluster, row.job, options);
+  } else {
+    row.iterations = plan_->iterations;
+    row.result = run_back_to_back(machine_->cluster, row.job, plan_->iterations, options);
+  }
+  retime(row.result, averaged(row.result, plan_->averaging));
+}
+
+void PerfRun::warn_of_falling_times(std::size_t first, InPlace in_place) {
+  std::vector<SizePoint> points;
+  std::vector<std::size_t> row_of;
+  for (std::size_t i = first; i < rows_.size(); ++i) {
+    const ResultRow& row = rows_[i];
+    if (row.job.call.in_place != in_place) continue;
+    points.push_back({row.job.call.size(), row.result.time, row.result.algorithm});
+    row_of.push_back(i);
+  }
+  for (const std::size_t fall : falling_times(points)) {
+    rows_[row_of[fall]].warnings.push_back(
+        "takes less time than " + human_bytes(points[fall - 1].size) + " with the same algorithm");
+  }
+}
+
+}  // namespace collsim

@@ -1,0 +1,131 @@
+#include "tools/usage_error.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+namespace collsim {
+
+namespace {
+
+/// The innermost command that the words choose, how it is called, and the words that are left for it.
+struct Chosen {
+  const CLI::App* app = nullptr;
+  std::string name;
+  std::vector<std::string> words;
+};
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  names.reserve(commands.size());
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+Chosen choose(const CLI::App& root, const std::vector<std::string>& words) {
+  Chosen chosen{&root, root.get_name(), {}};
+  for (const std::string& word : words) {
+    const auto below = commands_of(*chosen.app);
+    const auto next =
+        std::ranges::find(below, word, [](const CLI::App* app) { return app->get_name(); });
+    if (next == below.end()) {
+      chosen.words.push_back(word);
+    } else {
+      chosen.app = *next;
+      chosen.name += " " + word;
+    }
+  }
+  return chosen;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+  }
+  return known;
+}
+
+bool is_known(const std::string& word, const std::vector<std::string>& known) {
+  if (std::ranges::find(known, word.substr(0, word.find('='))) != known.end()) return true;
+  // "-b8" is "-b 8".
+  return word[1] != '-' && std::ranges::find(known, word.substr(0, 2)) != known.end();
+}
+
+std::optional<std::string> unknown_option(const Chosen& chosen) {
+  const std::vector<std::string> known = option_names(*chosen.app);
+  for (const std::string& word : chosen.words) {
+    const bool option = word.size() > 1 && word[0] == '-' &&
+                        (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) != 0);
+    if (option && !is_known(word, known)) return word.substr(0, word.find('='));
+  }
+  return std::nullopt;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& accepted) {
+  const std::string close = nearest(word, accepted);
+  return close.empty() ? "" : "did you mean " + close + "? ";
+}
+
+std::vector<std::string> missing_options(const CLI::App& app) {
+  std::vector<std::string> missing;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_required() && option->count() == 0) missing.push_back(option->get_name());
+  }
+  return missing;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+InputError command_error(const Chosen& chosen, const std::string& see_help) {
+  const std::vector<std::string> commands = names_of(commands_of(*chosen.app));
+  if (chosen.words.empty()) {
+    return InputError("a command is missing; expected " + one_of(commands), "", see_help);
+  }
+  const std::string& word = chosen.words.front();
+  return InputError("unknown command " + in_quotes(word) + "; expected " + one_of(commands), "",
+                    did_you_mean(word, commands) + see_help);
+}
+
+}  // namespace
+
+InputError usage_error(const CLI::App& app, const CLI::ParseError& error,
+                       const std::vector<std::string>& words) {
+  const Chosen chosen = choose(app, words);
+  const std::string see_help = "see " + chosen.name + " --help";
+  // A misspelt option is why others are missing: it comes first.
+  if (const auto unknown = unknown_option(chosen)) {
+    return InputError("unknown option " + *unknown, "",
+                      did_you_mean(*unknown, option_names(*chosen.app)) + see_help);
+  }
+  if (!commands_of(*chosen.app).empty()) return command_error(chosen, see_help);
+  if (const auto missing = missing_options(*chosen.app);
+      !missing.empty() && error.get_name() == "RequiredError") {
+    return InputError("missing " + joined(missing), "", see_help);
+  }
+  std::string text = error.what();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (error.get_name() == "ArgumentMismatch") {
+    return InputError("a value is missing", text.substr(0, text.find(':')), see_help);
+  }
+  const std::vector<std::string> extra = chosen.app->remaining();
+  if (!extra.empty()) {
+    return InputError("unexpected argument " + in_quotes(extra.front()), "", see_help);
+  }
+  return InputError(text, "", see_help);
+}
+
+}  // namespace collsim
