@@ -45,6 +45,7 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
   if (transfers > options.max_transfers) {
     outcome.obstacle =
         "needs " + std::to_string(transfers) + " transfers, more than --max-transfers allows";
+    outcome.too_many_transfers = transfers;
     return outcome;
   }
   if (options.verify == Verify::yes) outcome.check = check_program(*program);
@@ -91,6 +92,27 @@ std::vector<ComparedAlgorithm> compare_algorithms(const Cluster& cluster, const 
   return outcomes;
 }
 
+void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes) {
+  const ComparedAlgorithm* shortest = nullptr;
+  std::string obstacles;
+  for (const ComparedAlgorithm& outcome : outcomes) {
+    if (outcome.result) return;
+    if (outcome.too_many_transfers &&
+        (shortest == nullptr || *outcome.too_many_transfers < *shortest->too_many_transfers)) {
+      shortest = &outcome;
+    }
+    obstacles += (obstacles.empty() ? "" : "; ") + outcome.algorithm + ": " + outcome.obstacle;
+  }
+  if (shortest != nullptr) {
+    throw InputError("no algorithm needs so few transfers; the one with the fewest, " +
+                         shortest->algorithm + ", needs " +
+                         std::to_string(*shortest->too_many_transfers),
+                     "--max-transfers",
+                     "fewer --channels or --chunks, a subset of the GPUs with --ranks, or a higher limit");
+  }
+  throw InputError("no algorithm can be simulated (" + obstacles + ")", "--algorithm");
+}
+
 std::string margin_text(Duration quicker, Duration slower) {
   COLLSIM_ENSURE(quicker > Duration::zero() && quicker <= slower, "not the quicker time");
   if (quicker == slower) return "exactly as quick as";
@@ -109,13 +131,7 @@ BestAlgorithm best_algorithm(const Cluster& cluster, const CollectiveJob& job,
   std::vector<ComparedAlgorithm> outcomes = compare_algorithms(cluster, job, {}, options);
   const auto simulated = static_cast<std::size_t>(std::ranges::count_if(
       outcomes, [](const ComparedAlgorithm& outcome) { return outcome.result.has_value(); }));
-  if (simulated == 0) {
-    std::string why;
-    for (const ComparedAlgorithm& outcome : outcomes) {
-      why += (why.empty() ? "" : "; ") + outcome.algorithm + ": " + outcome.obstacle;
-    }
-    throw InputError("no algorithm can be simulated (" + why + ")", "--algorithm");
-  }
+  require_some_simulated(outcomes);
   BestAlgorithm best;
   best.reason = reason_for(outcomes, simulated);
   best.result = std::move(*outcomes.front().result);

@@ -19,6 +19,8 @@ struct ComparedAlgorithm {
   std::string algorithm;
   std::optional<CollectiveResult> result;  ///< absent: see `obstacle`
   std::string obstacle;                    ///< why it was not simulated
+  /// How many transfers it would have, where that is the obstacle.
+  std::optional<std::uint64_t> too_many_transfers;
   std::optional<CheckReport> check;        ///< where verification was asked for
 };
 
@@ -39,6 +41,9 @@ struct CompareOptions {
 [[nodiscard]] std::vector<ComparedAlgorithm> compare_algorithms(
     const Cluster& cluster, const CollectiveJob& job, const std::vector<std::string>& names,
     const CompareOptions& options);
+
+/// Throws: InputError if nothing was simulated, naming the option to change.
+void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes);
 
 /// How much quicker one time is than another, to be followed by a name: "1.23 times as fast as"; below
 /// a tenth "3.4 % quicker than", in percent of the slower time.

@@ -78,6 +78,7 @@ std::vector<ComparedAlgorithm> simulate(const CompareCommand& command, const Clu
   std::vector<ComparedAlgorithm> outcomes =
       compare_algorithms(cluster, common.job, names_of(command, common.job.call.kind), options);
   timings.end();
+  require_some_simulated(outcomes);
   return outcomes;
 }
 

@@ -11,6 +11,7 @@
 namespace collsim {
 
 /// `common` gives what the outcomes share (job, sizes, cluster). Ends with a newline.
+/// Requires: at least one was simulated.
 [[nodiscard]] std::string render_comparison(const Cluster& cluster, const ResultRow& common,
                                             const std::vector<ComparedAlgorithm>& outcomes);
 

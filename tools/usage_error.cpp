@@ -108,8 +108,11 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error,
   const std::string see_help = "see " + chosen.name + " --help";
   // A misspelt option is why others are missing: it comes first.
   if (const auto unknown = unknown_option(chosen)) {
-    return InputError("unknown option " + *unknown, "",
-                      did_you_mean(*unknown, option_names(*chosen.app)) + see_help);
+    // Any letter is near any other.
+    const bool is_word = unknown->size() > 2;
+    return InputError(
+        "unknown option " + *unknown, "",
+        (is_word ? did_you_mean(*unknown, option_names(*chosen.app)) : "") + see_help);
   }
   if (!commands_of(*chosen.app).empty()) return command_error(chosen, see_help);
   if (const auto missing = missing_options(*chosen.app);
