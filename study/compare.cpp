@@ -104,11 +104,11 @@ void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes) {
     obstacles += (obstacles.empty() ? "" : "; ") + outcome.algorithm + ": " + outcome.obstacle;
   }
   if (shortest != nullptr) {
-    throw InputError("no algorithm needs so few transfers; the one with the fewest, " +
-                         shortest->algorithm + ", needs " +
-                         std::to_string(*shortest->too_many_transfers),
-                     "--max-transfers",
-                     "fewer --channels or --chunks, a subset of the GPUs with --ranks, or a higher limit");
+    throw InputError(
+        "no algorithm needs so few transfers; the one with the fewest, " + shortest->algorithm +
+            ", needs " + std::to_string(*shortest->too_many_transfers),
+        "--max-transfers",
+        "fewer --channels or --chunks, a subset of the GPUs with --ranks, or a higher limit");
   }
   throw InputError("no algorithm can be simulated (" + obstacles + ")", "--algorithm");
 }

@@ -21,7 +21,7 @@ struct ComparedAlgorithm {
   std::string obstacle;                    ///< why it was not simulated
   /// How many transfers it would have, where that is the obstacle.
   std::optional<std::uint64_t> too_many_transfers;
-  std::optional<CheckReport> check;        ///< where verification was asked for
+  std::optional<CheckReport> check;  ///< where verification was asked for
 };
 
 enum class Verify : std::uint8_t { no, yes };
