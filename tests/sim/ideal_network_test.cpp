@@ -123,6 +123,18 @@ TEST_CASE("a share that does not divide is rounded down", "[network]") {
   CHECK(fine_bytes_on(5_B, {LinkId(0), 3, 3}) == to_fine(5_B));
 }
 
+TEST_CASE("of equally narrow links the lowest id is the bottleneck", "[network]") {
+  const auto model = GENERATE(NetworkModel::ideal, NetworkModel::flow);
+  NetworkRun run(model, std::vector<Bandwidth>(3, bytes_per_picosecond(1)));
+  const auto alone = run.transfer(0, route_over({2, 1}), 10_B);
+  const auto first = run.transfer(100, route_over({2, 0, 1}), 10_B);
+  run.transfer(100, route_over({1, 2}), 10_B);
+  run.run();
+  CHECK(run.left(alone).departure.bottleneck == LinkId(1));
+  // Shared: links 1 and 2 are used up at the same rate, link 0 is not. In `ideal` all three are.
+  CHECK(run.left(first).departure.bottleneck == LinkId(model == NetworkModel::flow ? 1 : 0));
+}
+
 TEST_CASE("a network model has a name", "[network]") {
   CHECK(name_of(NetworkModel::ideal) == "ideal");
   CHECK(name_of(NetworkModel::flow) == "flow");
