@@ -98,19 +98,21 @@ TEST_CASE("every key of a node is read", "[spec]") {
 }
 
 TEST_CASE("every key of a fabric is read", "[spec]") {
-  const FabricSpec one = spec_of(with_fabric(single_switch + "  routing: spray\n"
-                                                             "  switch: {latency: 5 ns}\n"))
-                             .fabric;
+  const FabricSpec one =
+      spec_of(with_fabric(single_switch + "  routing: spray\n"
+                                          "  switch: {latency: 5 ns, ports: 36}\n"))
+          .fabric;
   CHECK(one.kind == FabricKind::single_switch);
   CHECK(one.routing == RoutingKind::spray);
   CHECK(one.leaf.latency == 5'000_ps);
+  CHECK(one.leaf.ports == 36U);
   CHECK(one.link.bandwidth == 1_GBps);
   CHECK(one.link.latency == 1'000'000_ps);
   CHECK(one.link.kind == LinkKind::generic);
 
   const FabricSpec two =
       spec_of(with_fabric(leaf_spine + "  routing: static\n"
-                                       "  spine: {oversubscription: 3, latency: 7 ns}\n"
+                                       "  spine: {oversubscription: 3, ports: 8, latency: 7 ns}\n"
                                        "  uplink: {bandwidth: 800 Gb/s}\n"))
           .fabric;
   CHECK(two.kind == FabricKind::leaf_spine);
@@ -118,6 +120,7 @@ TEST_CASE("every key of a fabric is read", "[spec]") {
   CHECK(two.leaf.ports == 4U);
   CHECK(two.leaf.latency == 230'000_ps);
   CHECK(two.spine.latency == 7'000_ps);
+  CHECK(two.spine.ports == 8U);
   CHECK(two.oversubscription == 3);
   CHECK(two.link.kind == LinkKind::infiniband);
   REQUIRE(two.uplink.has_value());
@@ -380,12 +383,12 @@ TEST_CASE("keys that do not fit the kind of fabric are refused", "[spec]") {
         "  fabric: {kind: none, routing: spray}\n"
         "                       ^");
   CHECK(message(with_fabric("  kind: single-switch\n"
-                            "  switch: {ports: 4}\n"
+                            "  switch: {port: 4}\n"
                             "  link: {bandwidth: 1 GB/s, latency: 1 us}\n")) ==
-        "x.yaml:6:12: error: fabric.switch.ports: unknown key\n"
-        "    switch: {ports: 4}\n"
+        "x.yaml:6:12: error: fabric.switch.port: unknown key, did you mean \"ports\"?\n"
+        "    switch: {port: 4}\n"
         "             ^\n"
-        "hint: accepted: latency");
+        "hint: accepted: ports or latency");
 }
 
 TEST_CASE("an explicit graph stands alone", "[spec]") {
@@ -424,6 +427,20 @@ TEST_CASE("what the model refuses is shown in the file", "[spec]") {
         "  node: {gpus: 2}\n"
         "        ^\n"
         "hint: GPUs forward nothing");
+}
+
+TEST_CASE("a switch without enough ports is refused", "[spec]") {
+  CHECK(message(with_fabric(replaced(leaf_spine, "ports: 4", "ports: 5"))) ==
+        "x.yaml:6:17: error: fabric.leaf.ports: expected a multiple of 2 ports (an "
+        "oversubscription of 1 takes 1 down for each one up), got 5\n"
+        "    leaf: {ports: 5, latency: 230 ns}\n"
+        "                  ^");
+  CHECK(message(replaced(with_fabric(single_switch + "  switch: {ports: 2}\n"), "nodes: 2",
+                         "nodes: 3")) ==
+        "x.yaml:7:19: error: fabric.switch.ports: expected at least 3 ports, one for each NIC, got "
+        "2\n"
+        "    switch: {ports: 2}\n"
+        "                    ^");
 }
 
 TEST_CASE("what is too large for the model is refused before it is built", "[spec]") {

@@ -119,6 +119,15 @@ FabricLinkSpec read_uplink(const MappingReader& reader, const FabricLinkSpec& li
   return uplink;
 }
 
+SwitchSpec read_switch(const MappingReader& reader, const Default<Duration>& latency) {
+  SwitchSpec result;
+  if (reader.has("ports")) {
+    result.ports = reader.integer("ports", switch_ports);
+  }
+  result.latency = reader.duration("latency", latency);
+  return result;
+}
+
 void refuse_other_keys(const MappingReader& fabric, const std::string& kind,
                        const std::vector<std::string>& taken) {
   for (const std::string key : {"routing", "switch", "leaf", "spine", "link", "uplink"}) {
@@ -141,7 +150,6 @@ FabricSpec read_fabric(const MappingReader& cluster) {
   const MappingReader reader =
       cluster.mapping("fabric", {"kind", "routing", "switch", "leaf", "spine", "link", "uplink"});
   FabricSpec fabric;
-  const Duration no_time{};
   if (cluster.has("fabric")) {
     fabric.kind = reader.choice("kind", all(fabric_kinds));
   } else {
@@ -155,20 +163,20 @@ FabricSpec read_fabric(const MappingReader& cluster) {
       reader.choice("routing", all(routings), Default<RoutingKind>{RoutingKind::fixed});
   if (fabric.kind == FabricKind::single_switch) {
     refuse_other_keys(reader, "single-switch", {"routing", "switch", "link"});
-    fabric.leaf.latency =
-        reader.mapping("switch", {"latency"}).duration("latency", Default<Duration>{no_time});
+    fabric.leaf = read_switch(reader.mapping("switch", {"ports", "latency"}), {Duration{}});
     fabric.link = read_required_link(reader);
     return fabric;
   }
   refuse_other_keys(reader, "leaf-spine", {"routing", "leaf", "spine", "link", "uplink"});
   const MappingReader leaf = reader.mapping("leaf", {"ports", "latency"});
-  fabric.leaf.ports = leaf.integer("ports", switch_ports);
-  fabric.leaf.latency = leaf.duration("latency", Default<Duration>{no_time});
-  const MappingReader spine = reader.mapping("spine", {"oversubscription", "latency"});
+  if (!leaf.has("ports")) {
+    leaf.refuse_missing("ports");
+  }
+  fabric.leaf = read_switch(leaf, {Duration{}});
+  const MappingReader spine = reader.mapping("spine", {"oversubscription", "ports", "latency"});
   fabric.oversubscription =
       spine.integer("oversubscription", oversubscriptions, Default<std::uint32_t>{1});
-  fabric.spine.latency = spine.duration(
-      "latency", Default<Duration>{fabric.leaf.latency, "default (as fabric.leaf.latency)"});
+  fabric.spine = read_switch(spine, {fabric.leaf.latency, "default (as fabric.leaf.latency)"});
   fabric.link = read_required_link(reader);
   fabric.uplink =
       read_uplink(reader.mapping("uplink", {"kind", "bandwidth", "latency"}), fabric.link);

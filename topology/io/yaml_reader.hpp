@@ -61,7 +61,7 @@ struct ReadContext {
 class MappingReader {
  public:
   /// Refuses what is not a mapping, and keys that are not `accepted`.
-  MappingReader(ReadContext context, const LocatedNode& node, std::vector<std::string> accepted);
+  MappingReader(ReadContext context, const LocatedNode& located, std::vector<std::string> accepted);
 
   [[nodiscard]] bool has(std::string_view key) const { return find(key).has_value(); }
   [[nodiscard]] const std::string& path() const { return path_; }
