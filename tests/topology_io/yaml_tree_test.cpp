@@ -190,6 +190,7 @@ TEST_CASE("deep nesting is refused", "[yaml]") {
             repeated("[", 64) + repeated("]", 64) + "\n  " + repeated(" ", 66) + "^");
   CHECK(message("a: " + repeated("[", 63) + repeated("]", 63)).find("nested") == std::string::npos);
   CHECK(message("a: " + repeated("[", 100'000)) == "x.yaml:1:1004: error: nested too deeply");
+  CHECK(message(repeated("[\n", 100'000)) == "x.yaml:1001:1: error: nested too deeply");
   CHECK(message(repeated("- ", 100'000)) == "x.yaml:1:129: error: nested more than 64 levels deep");
   CHECK(message(repeated("? ", 100'000)) == "x.yaml:1:3: error: a key must be text");
   // Aliases nest as deep as what they stand for: 40 levels inside of 40.

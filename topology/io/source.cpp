@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t largest_text = std::size_t{4} << 20;
 // Longer lines are not repeated in messages.
 constexpr std::size_t longest_shown_line = 200;
-// The YAML scanner reads ahead as far as a line goes before it reports the brackets on it, at some
-// hundred bytes each. No description needs that many open ones.
+// The YAML scanner may read all brackets before it reports the first, at some hundred bytes each. No
+// description needs that many open ones, whether or not they stand in comments.
 constexpr int most_open_brackets = 1'000;
 
 /// The length of the UTF-8 sequence that begins at `at`; 0 if it is none. Overlong forms,
@@ -92,9 +92,6 @@ std::string checked_text(const std::string& name, std::string_view text) {
       refuse_text(name, result,
                   "not a text file: control character " +
                       std::to_string(static_cast<unsigned char>(text[at + 1])));
-    }
-    if (c == '\n' || c == '\r') {
-      open_brackets = 0;
     }
     if (c == '[' || c == '{') {
       ++open_brackets;
