@@ -118,7 +118,8 @@ class TreeBuilder : public YAML::EventHandler {
       mark.column =
           static_cast<int>(before.size() - (line_end == std::string_view::npos ? 0 : line_end + 1));
     }
-    refuse(mark, "not valid YAML: " + message);
+    constexpr std::size_t most_shown = 200;
+    refuse(mark, "not valid YAML: " + printable(message, most_shown));
   }
 
   [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& message) const {
