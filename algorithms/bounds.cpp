@@ -215,22 +215,24 @@ std::vector<std::optional<Duration>> quickest(const Graph& graph, DeviceId start
   using Reached = std::pair<Duration, DeviceId>;
   std::vector<std::optional<Duration>> result(graph.devices().size());
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> frontier;
-  frontier.emplace(Duration{}, start);
+  const auto reach = [&](DeviceId device, Duration latency) {
+    std::optional<Duration>& known = result[device.index()];
+    if (!known || latency < *known) {
+      known = latency;
+      frontier.emplace(latency, device);
+    }
+  };
+  const bool outward = direction == Direction::outward;
+  reach(start, Duration{});
   while (!frontier.empty()) {
     const auto [latency, device] = frontier.top();
     frontier.pop();
-    std::optional<Duration>& known = result[device.index()];
-    if (known) {
-      continue;
+    if (latency > *result[device.index()]) {
+      continue;  // a quicker way has been found since
     }
-    known = latency;
-    const bool outward = direction == Direction::outward;
     for (const LinkId id : outward ? graph.links_out(device) : graph.links_in(device)) {
       const Link& link = graph.link(id);
-      const DeviceId next = outward ? link.target : link.source;
-      if (!result[next.index()]) {
-        frontier.emplace(checked_add(latency, link.latency), next);
-      }
+      reach(outward ? link.target : link.source, checked_add(latency, link.latency));
     }
   }
   return result;
