@@ -26,10 +26,10 @@ namespace collsim {
 
 namespace {
 
-constexpr Place input{Buffer::input};
-constexpr Place output{Buffer::output};
-constexpr Place scratch{Buffer::scratch};
-constexpr Place own_output{Buffer::output, Place::Holds::own_block};
+constexpr Place input = all_blocks(Buffer::input);
+constexpr Place output = all_blocks(Buffer::output);
+constexpr Place scratch = all_blocks(Buffer::scratch);
+constexpr Place own_output = own_block(Buffer::output);
 
 using Direction = Reordering::Direction;
 
@@ -80,11 +80,11 @@ std::unique_ptr<Pattern> pattern_for(const ProgramRequest& request) {
     case CollectiveKind::all_to_all:
       return all_to_all(layout);
     case CollectiveKind::broadcast:
-      return broadcast_over_nodes(layout, request.call.root);
+      return broadcast_over_nodes(layout, request.call.root, input, output);
     default:
       COLLSIM_ENSURE(request.call.kind == CollectiveKind::reduce,
                      "hierarchical does not implement this collective");
-      return reduce_over_nodes(layout, request.call.root);
+      return reduce_over_nodes(layout, request.call.root, input, output);
   }
 }
 

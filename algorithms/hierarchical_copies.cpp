@@ -43,8 +43,8 @@ class Reorder final : public LocalPattern {
   [[nodiscard]] Step step(Rank /*rank*/, std::uint32_t /*lane*/, std::uint64_t index,
                           const Part& part) const override {
     const Series& series = series_[index];
-    const Span in_scratch =
-        part.blocks(Place{Buffer::scratch}, reordering_.scratch_begin + series.begin, series.count);
+    const Span in_scratch = part.blocks(all_blocks(Buffer::scratch),
+                                        reordering_.scratch_begin + series.begin, series.count);
     const Span by_rank =
         series.distance == 1
             ? part.blocks(reordering_.place, series.first_rank, series.count)
@@ -102,8 +102,8 @@ class CopyOwnBlock final : public LocalPattern {
                           const Part& part) const override {
     Step step;
     step.bytes = part.bytes_of(rank.value());
-    step.source = part.blocks(Place{Buffer::input, Place::Holds::own_block}, rank.value());
-    step.destination = part.blocks(Place{Buffer::scratch}, position_[rank.index()]);
+    step.source = part.blocks(own_block(Buffer::input), rank.value());
+    step.destination = part.blocks(all_blocks(Buffer::scratch), position_[rank.index()]);
     return step;
   }
 

@@ -56,7 +56,9 @@ struct ExchangeScratch {
 
 /// A binomial tree over the nodes and one in each node, down from the root or up to it. A node is
 /// entered at the member with the root's number, modulo its members.
-[[nodiscard]] std::unique_ptr<Pattern> broadcast_over_nodes(const NodeLayout& layout, Rank root);
-[[nodiscard]] std::unique_ptr<Pattern> reduce_over_nodes(const NodeLayout& layout, Rank root);
+[[nodiscard]] std::unique_ptr<Pattern> broadcast_over_nodes(const NodeLayout& layout, Rank root,
+                                                            Place from, Place to);
+[[nodiscard]] std::unique_ptr<Pattern> reduce_over_nodes(const NodeLayout& layout, Rank root,
+                                                         Place from, Place to);
 
 }  // namespace collsim

@@ -114,7 +114,7 @@ class Rings : public Pattern {
   /// A buffer of one block has no place for an empty piece; scratch has.
   [[nodiscard]] static Span span(const Part& part, Place at, BlockRange piece) {
     if (piece.count == 0) {
-      return part.blocks(Place{Buffer::scratch}, piece.first, 0);
+      return part.blocks(all_blocks(Buffer::scratch), piece.first, 0);
     }
     return part.blocks(at, piece.first, piece.count);
   }

@@ -141,6 +141,20 @@ TEST_CASE("with equal nodes every GPU carries its share between the nodes, and n
   REQUIRE(sent(CollectiveKind::reduce_scatter, 12) == std::vector<Bytes>(12, Bytes(2 * 48)));
 }
 
+TEST_CASE("trees over nodes enter every node once") {
+  for (const auto& node_of_rank : {in_blocks({4, 3, 1, 5}), cyclic(11, 4)}) {
+    ProgramRequest request = request_on(node_of_rank, CollectiveKind::broadcast, 10);
+    request.call.root = Rank(5);
+    Bytes total;
+    for (const Bytes sent : bytes_to_other_nodes(
+             *build_program(find_algorithm("hierarchical"), request), node_of_rank)) {
+      total += sent;
+    }
+    // 40 bytes to each of the other three nodes.
+    REQUIRE(total == Bytes(3 * 40));
+  }
+}
+
 TEST_CASE("a node's columns are shared among its GPUs in runs") {
   // Nodes {0, 1, 2, 3}, {4, 5, 6}, {7}: four columns. Of three GPUs, the first owns columns 0 and 1
   // (floor(1·3/4) = 0), the others one each; a GPU alone owns all.
