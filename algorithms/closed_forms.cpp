@@ -138,10 +138,12 @@ constexpr std::array forms{
 };
 
 const Entry* find_form(std::string_view algorithm, CollectiveKind kind) {
-  const auto found = std::find_if(forms.begin(), forms.end(), [&](const Entry& entry) {
-    return entry.algorithm == algorithm && entry.kind == kind;
-  });
-  return found == forms.end() ? nullptr : &*found;
+  for (const Entry& entry : forms) {
+    if (entry.algorithm == algorithm && entry.kind == kind) {
+      return &entry;
+    }
+  }
+  return nullptr;
 }
 
 Duration evaluate(const Entry& entry, const CollectiveCall& call, const UniformMachine& machine,

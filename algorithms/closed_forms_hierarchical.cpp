@@ -15,8 +15,8 @@ using detail::times;
 struct TwoLevels {
   Terms inside;
   Terms between;
-  std::uint32_t gpus_per_node;
-  std::uint32_t nodes;
+  std::uint32_t gpus_per_node = 1;
+  std::uint32_t nodes = 1;
 };
 
 /// A ring reduce-scatter in each node, an all-reduce ring for each shard across the nodes, a ring

@@ -10,7 +10,10 @@ namespace {
 /// A placement: the node of each rank.
 std::vector<NodeId> on_nodes(const std::vector<std::uint32_t>& nodes) {
   std::vector<NodeId> result;
-  for (const std::uint32_t node : nodes) result.emplace_back(node);
+  result.reserve(nodes.size());
+  for (const std::uint32_t node : nodes) {
+    result.emplace_back(node);
+  }
   return result;
 }
 
@@ -24,7 +27,9 @@ std::vector<NodeId> in_blocks(const std::vector<std::uint32_t>& sizes) {
 
 std::vector<NodeId> cyclic(std::uint32_t ranks, std::uint32_t nodes) {
   std::vector<NodeId> result;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) result.emplace_back(rank % nodes);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    result.emplace_back(rank % nodes);
+  }
   return result;
 }
 
@@ -61,8 +66,12 @@ ProgramRequest request_on(const std::vector<NodeId>& node_of_rank, CollectiveKin
 
 std::vector<Rank> roots_of(const CollectiveCall& call) {
   std::vector<Rank> roots{Rank(0)};
-  if (!has_root(call.kind)) return roots;
-  for (std::uint32_t rank = 1; rank < call.ranks; ++rank) roots.emplace_back(rank);
+  if (!has_root(call.kind)) {
+    return roots;
+  }
+  for (std::uint32_t rank = 1; rank < call.ranks; ++rank) {
+    roots.emplace_back(rank);
+  }
   return roots;
 }
 
@@ -74,7 +83,9 @@ std::string first_failure(const Program& program) {
 void check_data(ProgramRequest request) {
   const Algorithm& algorithm = find_algorithm("hierarchical");
   for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
-    if (in_place == InPlace::yes && !allows_in_place(request.call.kind)) continue;
+    if (in_place == InPlace::yes && !allows_in_place(request.call.kind)) {
+      continue;
+    }
     request.call.in_place = in_place;
     for (const Rank root : roots_of(request.call)) {
       request.call.root = root;
@@ -118,7 +129,9 @@ std::vector<Bytes> bytes_to_other_nodes(const Program& program,
         const Step step = program.step(rank, lane, index);
         for (std::uint32_t i = 0; i < step.sends.count; ++i) {
           const Rank peer = program.send_to(rank, lane, step.sends.first + i).peer;
-          if (node_of_rank[peer.index()] != node_of_rank[r]) result[r] += step.bytes;
+          if (node_of_rank[peer.index()] != node_of_rank[r]) {
+            result[r] += step.bytes;
+          }
         }
       }
     }
@@ -136,9 +149,9 @@ TEST_CASE("with equal nodes every GPU carries its share between the nodes, and n
   };
   // A ring over 3 nodes for a quarter of the buffer: 2·(3-1)/3 · 144/4 bytes.
   REQUIRE(sent(CollectiveKind::all_reduce, 36) == std::vector<Bytes>(12, Bytes(48)));
-  // Its own block, and that of the node before, one hop on.
-  REQUIRE(sent(CollectiveKind::all_gather, 12) == std::vector<Bytes>(12, Bytes(2 * 48)));
-  REQUIRE(sent(CollectiveKind::reduce_scatter, 12) == std::vector<Bytes>(12, Bytes(2 * 48)));
+  // Its own block of 48 bytes, and that of the node before, one hop on.
+  REQUIRE(sent(CollectiveKind::all_gather, 12) == std::vector<Bytes>(12, Bytes(96)));
+  REQUIRE(sent(CollectiveKind::reduce_scatter, 12) == std::vector<Bytes>(12, Bytes(96)));
 }
 
 TEST_CASE("trees over nodes enter every node once") {
@@ -151,7 +164,7 @@ TEST_CASE("trees over nodes enter every node once") {
       total += sent;
     }
     // 40 bytes to each of the other three nodes.
-    REQUIRE(total == Bytes(3 * 40));
+    REQUIRE(total == Bytes(120));
   }
 }
 
