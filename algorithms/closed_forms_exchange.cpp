@@ -71,12 +71,19 @@ class Participants {
 }  // namespace
 
 Duration recursive_doubling_all_reduce(const Terms& terms, const CollectiveCall& call) {
-  const Participants participants(call.ranks);
-  RoundClock clock(terms, call.ranks);
-  participants.extras_send(clock, call.size());
-  participants.doubling(clock, [&](std::uint32_t, std::uint32_t) { return call.size(); });
-  participants.extras_receive(clock, call.size());
-  return clock.last();
+  // Of all chains of messages that pass on what an extra rank has sent, the latest either reaches
+  // the farthest participant with every message, or ends at an extra rank too: with as many
+  // latencies as the numbers of two participants that have one can differ in bits, since staying
+  // with a participant costs the time of its send only.
+  const auto rounds = static_cast<std::int64_t>(std::bit_width(call.ranks) - 1);
+  const std::uint32_t extra = call.ranks - std::bit_floor(call.ranks);
+  if (extra == 0) {
+    return times(rounds, terms.message(call.size()));
+  }
+  const auto bits = static_cast<std::int64_t>(std::bit_width(extra - 1));
+  return std::max(
+      times(rounds + 1, terms.message(call.size())),
+      checked_add(times(2 + bits, terms.latency()), times(rounds + 2, terms.wire(call.size()))));
 }
 
 Duration recursive_doubling_all_gather(const Terms& terms, const CollectiveCall& call) {
