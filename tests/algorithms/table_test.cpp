@@ -120,7 +120,7 @@ TEST_CASE("all_to_all in place is an error") {
         "sent");
 }
 
-TEST_CASE("1 rank and 0 bytes send nothing; out of place the input is copied") {
+TEST_CASE("1 rank and 0 bytes send nothing, and out of place they copy the input") {
   for (const Algorithm& algorithm : algorithms()) {
     for (const CollectiveKind kind : algorithm.collectives) {
       for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
