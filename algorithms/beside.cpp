@@ -44,10 +44,16 @@ class Beside final : public Pattern {
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index,
                           const Part& part) const override {
     const std::uint32_t a_lanes = a_->lanes(rank);
-    if (lane < a_lanes) return a_->step(rank, lane, index, part.slice(0, 2));
+    if (lane < a_lanes) {
+      return a_->step(rank, lane, index, part.slice(0, 2));
+    }
     Step step = b_->step(rank, lane - a_lanes, index, part.slice(1, 2));
-    if (step.join) *step.join += a_->groups();
-    if (step.after) step.after->lane += a_lanes;
+    if (step.join) {
+      *step.join += a_->groups();
+    }
+    if (step.after) {
+      step.after->lane += a_lanes;
+    }
     return step;
   }
 
@@ -62,7 +68,9 @@ class Beside final : public Pattern {
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
                                    std::uint32_t slot) const override {
     const std::uint32_t a_lanes = a_->lanes(rank);
-    if (lane < a_lanes) return a_->send_to(rank, lane, slot);
+    if (lane < a_lanes) {
+      return a_->send_to(rank, lane, slot);
+    }
     Connection end = b_->send_to(rank, lane - a_lanes, slot);
     end.lane += a_->lanes(end.peer);
     return end;
@@ -70,7 +78,9 @@ class Beside final : public Pattern {
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
                                         std::uint32_t slot) const override {
     const std::uint32_t a_lanes = a_->lanes(rank);
-    if (lane < a_lanes) return a_->receive_from(rank, lane, slot);
+    if (lane < a_lanes) {
+      return a_->receive_from(rank, lane, slot);
+    }
     Connection end = b_->receive_from(rank, lane - a_lanes, slot);
     end.lane += a_->lanes(end.peer);
     return end;

@@ -79,7 +79,9 @@ class BlocksAlongTree : public Pattern {
   /// A root that is not rank 0 turns the order of the blocks with two copies.
   [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
     const std::uint32_t children = tree_.child_count(rotation_.number(rank));
-    if (rank == rotation_.root()) return rotation_count() + 1 + children;
+    if (rank == rotation_.root()) {
+      return rotation_count() + 1 + children;
+    }
     return children == 0 ? 1 : 2 + children;
   }
 
@@ -105,7 +107,9 @@ class BlocksAlongTree : public Pattern {
     const std::uint32_t root = rotation_.root().value();
     const Place scratch = all_blocks(Buffer::scratch);
     const std::uint32_t rest = ranks() - root;
-    if (index == 0) return {part.blocks(everyone_, root, rest), part.blocks(scratch, 0, rest)};
+    if (index == 0) {
+      return {part.blocks(everyone_, root, rest), part.blocks(scratch, 0, rest)};
+    }
     return {part.blocks(everyone_, 0, root), part.blocks(scratch, rest, root)};
   }
   [[nodiscard]] Connection child(Rank rank, std::uint32_t slot) const {
@@ -154,7 +158,9 @@ class TreeScatter final : public BlocksAlongTree {
       return step;
     }
     const std::uint64_t after_arrival = index - (root ? rotation_count() : 1);
-    if (after_arrival == 0) return copy(range(part, v, v, 1), own(part, rank));
+    if (after_arrival == 0) {
+      return copy(range(part, v, v, 1), own(part, rank));
+    }
     const auto slot = static_cast<std::uint32_t>(after_arrival - 1);
     const std::uint32_t child = tree().child(v, slot);
     step.source = range(part, v, child, tree().subtree(child));
@@ -192,7 +198,9 @@ class TreeGather final : public BlocksAlongTree {
       step.sends = {0, 1};
       return step;
     }
-    if (index == 0) return copy(own(part, rank), range(part, v, v, 1));
+    if (index == 0) {
+      return copy(own(part, rank), range(part, v, v, 1));
+    }
     if (index <= children) {
       const auto slot = static_cast<std::uint32_t>(index - 1);
       const std::uint32_t child = tree().child(v, slot);

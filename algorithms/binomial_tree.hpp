@@ -30,7 +30,9 @@ class BinomialTree {
   [[nodiscard]] std::uint32_t child(std::uint32_t v, std::uint32_t index) const {
     const std::uint32_t top = child_count(v) - 1;
     const std::uint32_t position = top_position(v, top);
-    if (index == position) return v + (1U << top);
+    if (index == position) {
+      return v + (1U << top);
+    }
     return v + (1U << (index < position ? top - 1 - index : top - index));
   }
 
@@ -40,7 +42,9 @@ class BinomialTree {
     const std::uint32_t top = child_count(above) - 1;
     const std::uint32_t position = top_position(above, top);
     const auto bit = static_cast<std::uint32_t>(std::countr_zero(v));
-    if (bit == top) return position;
+    if (bit == top) {
+      return position;
+    }
     const std::uint32_t among_others = top - 1 - bit;
     return among_others < position ? among_others : among_others + 1;
   }

@@ -54,7 +54,9 @@ constexpr std::size_t data_type_count = 12;
 std::string squeezed(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    if (c == '-' || c == '_') continue;
+    if (c == '-' || c == '_') {
+      continue;
+    }
     result += (c >= 'A' && c <= 'Z') ? static_cast<char>(c - 'A' + 'a') : c;
   }
   return result;
@@ -63,7 +65,9 @@ std::string squeezed(std::string_view text) {
 template <class Value, std::size_t count>
 std::string_view find_name(const std::array<Names<Value>, count>& table, Value value) {
   for (const auto& [known, name] : table) {
-    if (known == value) return name;
+    if (known == value) {
+      return name;
+    }
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
@@ -73,7 +77,9 @@ std::optional<Value> find_value(const std::array<Names<Value>, count>& table,
                                 std::string_view text) {
   const std::string wanted = squeezed(text);
   for (const auto& [value, name] : table) {
-    if (squeezed(name) == wanted) return value;
+    if (squeezed(name) == wanted) {
+      return value;
+    }
   }
   return std::nullopt;
 }
@@ -82,12 +88,16 @@ template <class Value, std::size_t count>
 std::vector<std::string> first_names(const std::array<Names<Value>, count>& table,
                                      std::size_t wanted) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < wanted; ++i) names.emplace_back(table[i].second);
+  for (std::size_t i = 0; i < wanted; ++i) {
+    names.emplace_back(table[i].second);
+  }
   return names;
 }
 
 double gigabytes_per_second(Bytes size, Duration time) {
-  if (time <= Duration::zero()) return 0;
+  if (time <= Duration::zero()) {
+    return 0;
+  }
   // bytes / ps = TB/s
   return static_cast<double>(size.count()) / static_cast<double>(time.count()) * 1e3;
 }
@@ -195,7 +205,9 @@ Bytes CollectiveCall::output_bytes(Rank rank) const {
 
 CollectiveCall call_for_size(CollectiveKind kind, std::uint32_t ranks, Bytes requested,
                              DataType type) {
-  if (ranks == 0) throw InputError("a collective needs at least 1 rank, got 0");
+  if (ranks == 0) {
+    throw InputError("a collective needs at least 1 rank, got 0");
+  }
   if (requested < Bytes(0)) {
     throw InputError("expected a size of 0 bytes or more, got " +
                      std::to_string(requested.count()));

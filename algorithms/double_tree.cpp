@@ -37,13 +37,19 @@ class InOrderTree {
   }
   /// Left of an even place there is a full subtree, and right of it what is left of the places.
   [[nodiscard]] std::uint32_t child_count(std::uint32_t place) const {
-    if (place % 2 == 1) return 0;
+    if (place % 2 == 1) {
+      return 0;
+    }
     return place < size_ ? 2 : 1;
   }
   [[nodiscard]] std::uint32_t child(std::uint32_t place, std::uint32_t index) const {
     std::uint32_t step = lowest_bit(place) >> 1U;
-    if (index == 0) return place - step;
-    while (place + step > size_) step >>= 1U;
+    if (index == 0) {
+      return place - step;
+    }
+    while (place + step > size_) {
+      step >>= 1U;
+    }
     return place + step;
   }
 
@@ -73,7 +79,9 @@ class BinaryTree final : public Tree {
   }
   [[nodiscard]] std::uint32_t child_number(Rank rank) const override {
     const std::uint32_t place = place_of(rank);
-    if (place == places_.top()) return 0;
+    if (place == places_.top()) {
+      return 0;
+    }
     return place < places_.parent(place) ? 0 : 1;
   }
 
@@ -82,14 +90,20 @@ class BinaryTree final : public Tree {
     const std::uint32_t m = ranks_ - 1;
     const std::uint32_t first =
         rank > root_ ? rank.value() - root_.value() : rank.value() + ranks_ - root_.value();
-    if (which_ == Which::first) return first;
-    if (m % 2 == 0) return m + 1 - first;
+    if (which_ == Which::first) {
+      return first;
+    }
+    if (m % 2 == 0) {
+      return m + 1 - first;
+    }
     return first == 1 ? m : first - 1;
   }
   [[nodiscard]] Rank rank_at(std::uint32_t place) const {
     const std::uint32_t m = ranks_ - 1;
     std::uint32_t first = place;
-    if (which_ == Which::second) first = m % 2 == 0 ? m + 1 - place : place % m + 1;
+    if (which_ == Which::second) {
+      first = m % 2 == 0 ? m + 1 - place : place % m + 1;
+    }
     const std::uint32_t rank = root_.value() + first;
     return Rank(rank >= ranks_ ? rank - ranks_ : rank);
   }

@@ -58,7 +58,9 @@ class DoublingAllGather final : public Pattern {
   /// What the 2^round participants from `first` on stand for.
   [[nodiscard]] Span blocks_of(const Part& part, std::uint32_t first, std::uint32_t round) const {
     const std::uint32_t end = first + (1U << round);
-    if (owners_ == BlockOwners::participants) return part.blocks(place_, first, end - first);
+    if (owners_ == BlockOwners::participants) {
+      return part.blocks(place_, first, end - first);
+    }
     const std::uint32_t begin = group_.ranks_below(first);
     return part.blocks(place_, begin, group_.ranks_below(end) - begin);
   }

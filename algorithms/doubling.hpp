@@ -62,8 +62,8 @@ enum class BlockOwners : std::uint8_t {
   participants,  ///< block v to participant v: 2^k blocks
 };
 
-/// Participants exchange all they have at `place` over distances 1, 2, 4, …. Extra ranks do nothing.
-/// Starts from each participant's own block, and with BlockOwners::ranks its extra rank's.
+/// Participants exchange all they have at `place` over distances 1, 2, 4, …. Extra ranks do
+/// nothing. Starts from each participant's own block, and with BlockOwners::ranks its extra rank's.
 [[nodiscard]] std::unique_ptr<Pattern> doubling_all_gather(std::uint32_t ranks, BlockOwners owners,
                                                            Place place);
 

@@ -23,7 +23,9 @@ class Flat : public Pattern {
 
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index,
                           const Part& part) const override {
-    if (copies_first(rank, lane) && index == 0) return copy_own(part);
+    if (copies_first(rank, lane) && index == 0) {
+      return copy_own(part);
+    }
     const bool is_root = rank == root_;
     const Span span = is_root ? at_root(part, peer(lane)) : at_peer(part, rank);
     Step step;
@@ -77,7 +79,9 @@ class Flat : public Pattern {
     return Rank(rank >= ranks_ ? rank - ranks_ : rank);
   }
   [[nodiscard]] Connection other_end(Rank rank, std::uint32_t lane) const {
-    if (rank == root_) return {peer(lane), 0, 0};
+    if (rank == root_) {
+      return {peer(lane), 0, 0};
+    }
     const std::uint32_t distance =
         rank > root_ ? rank.value() - root_.value() : rank.value() + ranks_ - root_.value();
     return {root_, distance - 1, 0};
@@ -145,7 +149,9 @@ class FlatMatrix final : public Flat {
  protected:
   [[nodiscard]] Span at_root(const Part& part, Rank peer) const override {
     const Place scratch = all_blocks(Buffer::scratch);
-    if (gathers_) return part.blocks(scratch, peer.value() * ranks(), ranks());
+    if (gathers_) {
+      return part.blocks(scratch, peer.value() * ranks(), ranks());
+    }
     return part.strided_blocks(scratch, peer.value(), 1, ranks(), scratch_blocks());
   }
   [[nodiscard]] Span at_peer(const Part& part, Rank) const override {

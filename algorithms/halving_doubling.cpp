@@ -1,5 +1,5 @@
-// Recursive halving, then doubling (Rabenseifner's algorithm): bandwidth-optimal like the ring, with
-// the latency of 2·log2 n messages.
+// Recursive halving, then doubling (Rabenseifner's algorithm): bandwidth-optimal like the ring,
+// with the latency of 2·log2 n messages.
 //
 //   reduce_scatter  over distances 2^(k-1), …, 2, 1: each of a pair sends the half of its data that
 //                   the other's side is to have, and adds what it gets to its own half
@@ -8,8 +8,8 @@
 //
 // Rank counts that are no power of two: see doubling.hpp. In reduce_scatter a participant then ends
 // with its extra rank's block too, and sends it.
-// Source: Rabenseifner 2004, "Optimization of Collective Reduction Operations"; Thakur, Rabenseifner
-// and Gropp 2005, §4.4 and §4.5.
+// Source: Rabenseifner 2004, "Optimization of Collective Reduction Operations"; Thakur,
+// Rabenseifner and Gropp 2005, §4.4 and §4.5.
 
 #include <utility>
 
@@ -94,7 +94,9 @@ class RecursiveHalving final : public Pattern {
   [[nodiscard]] Span blocks_of(const Part& part, Place place, std::uint32_t first,
                                std::uint32_t bit) const {
     const std::uint32_t end = first + (1U << bit);
-    if (owners_ == BlockOwners::participants) return part.blocks(place, first, end - first);
+    if (owners_ == BlockOwners::participants) {
+      return part.blocks(place, first, end - first);
+    }
     const std::uint32_t begin = group_.ranks_below(first);
     return part.blocks(place, begin, group_.ranks_below(end) - begin);
   }
@@ -118,7 +120,9 @@ class HandOutExtraBlocks final : public Pattern {
   }
   [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
   [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
-    if (group_.has_extra(rank)) return 2;
+    if (group_.has_extra(rank)) {
+      return 2;
+    }
     return group_.is_extra(rank) ? 1 : 0;
   }
   [[nodiscard]] std::uint64_t messages() const override { return group_.extra(); }
@@ -163,7 +167,9 @@ std::unique_ptr<Pattern> reduce_scatter(std::uint32_t ranks) {
   const Place result = own_block(Buffer::output);
   auto halving = std::make_unique<RecursiveHalving>(ranks, BlockOwners::ranks,
                                                     HalvingPlaces{input, sums, result});
-  if (PowerOfTwo(ranks).extra() == 0) return halving;
+  if (PowerOfTwo(ranks).extra() == 0) {
+    return halving;
+  }
   return then(then(extra_ranks_contribute(ranks, ranks, input, sums), std::move(halving)),
               std::make_unique<HandOutExtraBlocks>(ranks, sums, result));
 }
@@ -175,7 +181,9 @@ std::unique_ptr<Pattern> all_reduce(std::uint32_t ranks) {
   auto pattern = then(std::make_unique<RecursiveHalving>(ranks, BlockOwners::participants,
                                                          HalvingPlaces{input, output, output}),
                       doubling_all_gather(ranks, BlockOwners::participants, output));
-  if (group.extra() == 0) return pattern;
+  if (group.extra() == 0) {
+    return pattern;
+  }
   return then(then(extra_ranks_contribute(ranks, group.size(), input, output), std::move(pattern)),
               extra_ranks_get_all(ranks, group.size(), output));
 }

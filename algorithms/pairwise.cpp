@@ -79,7 +79,9 @@ class PairwiseAllToAll final : public Pairwise {
       step.destination = part.blocks(output, rank.value());
     } else {
       const auto slot = static_cast<std::uint32_t>((index - 1) / 2);
-      if (index % 2 == 1) return send(rank, slot, part);
+      if (index % 2 == 1) {
+        return send(rank, slot, part);
+      }
       step.receives = {slot, 1};
       step.destination = part.blocks(output, sender(rank, slot).value());
     }
@@ -98,7 +100,9 @@ class PairwiseReduceScatter final : public Pairwise {
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
     const auto slot = static_cast<std::uint32_t>(index / 2);
-    if (index % 2 == 0) return send(rank, slot, part);
+    if (index % 2 == 0) {
+      return send(rank, slot, part);
+    }
     const Span sum = part.blocks(own_block(Buffer::output), rank.value());
     Step step;
     step.receives = {slot, 1};

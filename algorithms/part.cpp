@@ -84,14 +84,18 @@ Span Part::strided_blocks(Place place, std::uint32_t first, std::uint32_t run_bl
   COLLSIM_DCHECK(run_blocks <= step && limit <= (in_scratch ? scratch_blocks_ : blocks_),
                  "strided blocks outside the buffer");
   Span span = blocks(place, first < limit ? first : 0, 0);
-  if (first >= limit) return span;
+  if (first >= limit) {
+    return span;
+  }
   const std::uint32_t full_steps = (limit - first) / step;
   const std::uint32_t rest = std::min(run_blocks, (limit - first) % step);
   span.total = bytes((full_steps * run_blocks + rest) * smaller_);
   span.run = bytes(run_blocks * smaller_);
   span.stride = bytes(step * (in_scratch || !blocked_ ? smaller_ : block_size_));
   // One run alone is a contiguous range.
-  if (span.total <= span.run) span.run = span.stride = span.total;
+  if (span.total <= span.run) {
+    span.run = span.stride = span.total;
+  }
   return span;
 }
 

@@ -94,9 +94,13 @@ class PartitionedProgram final : public NamedProgram {
     Step step = chunks_ > 1
                     ? pattern_->step(rank, at.lane, index, channel_part.slice(chunk, chunks_))
                     : pattern_->step(rank, at.lane, index, channel_part);
-    if (in_place_ && copies_onto_itself(rank, step)) step.destination.reset();
+    if (in_place_ && copies_onto_itself(rank, step)) {
+      step.destination.reset();
+    }
     step.phase += chunk * pattern_->phases();
-    if (step.join) *step.join += at.channel * pattern_->groups();
+    if (step.join) {
+      *step.join += at.channel * pattern_->groups();
+    }
     if (step.after) {
       step.after->index += chunk * pattern_->steps(rank, step.after->lane);
       step.after->lane += lane - at.lane;
@@ -128,17 +132,23 @@ class PartitionedProgram final : public NamedProgram {
     std::uint32_t lane = 0;
   };
   [[nodiscard]] Split split(Rank rank, std::uint32_t lane) const {
-    if (channels_ == 1) return {0, lane};
+    if (channels_ == 1) {
+      return {0, lane};
+    }
     const std::uint32_t lanes = pattern_->lanes(rank);
     return {lane / lanes, lane % lanes};
   }
   [[nodiscard]] Connection placed(Connection end, std::uint32_t channel) const {
-    if (channel > 0) end.lane += channel * pattern_->lanes(end.peer);
+    if (channel > 0) {
+      end.lane += channel * pattern_->lanes(end.peer);
+    }
     return end;
   }
   /// Whether the value is what stands at the destination already.
   [[nodiscard]] bool copies_onto_itself(Rank rank, const Step& step) const {
-    if (!step.source || !step.destination || step.operand || step.receives.count > 0) return false;
+    if (!step.source || !step.destination || step.operand || step.receives.count > 0) {
+      return false;
+    }
     const Span& from = *step.source;
     const Span& to = *step.destination;
     const MemoryPlace from_place = place_of(call(), rank, from.buffer);

@@ -18,8 +18,9 @@ namespace collsim {
 /// What the ranks do with one part. Pure functions; the same for every part but for sizes.
 ///
 /// Patterns are written as if out of place: what a rank holds is copied to its output by a step.
-/// In place, partition() leaves such copies out where source and destination are the same memory. So
-/// a pattern must not read a block of the input after it has written the output that may lie there.
+/// In place, partition() leaves such copies out where source and destination are the same memory.
+/// So a pattern must not read a block of the input after it has written the output that may lie
+/// there.
 class Pattern {
  public:
   virtual ~Pattern() = default;
@@ -60,10 +61,10 @@ enum class Composition : std::uint8_t {
 
 /// First a, then b, on the same blocks; they share scratch, so a may leave there what b takes up.
 /// In sequence: lane by lane where both have a single lane (the hand-over is fused when a's last
-/// step writes just what b's first step sends), else every lane of b starts with a join of all lanes
-/// of the rank. Pipelined: every lane of b starts with a join of a's lanes, for each chunk; a has
-/// one group, and the first steps of b's lanes have no join of their own.
-/// Requires: equal numbers of ranks and blocks.
+/// step writes just what b's first step sends), else every lane of b starts with a join of all
+/// lanes of the rank. Pipelined: every lane of b starts with a join of a's lanes, for each chunk; a
+/// has one group, and the first steps of b's lanes have no join of their own. Requires: equal
+/// numbers of ranks and blocks.
 [[nodiscard]] std::unique_ptr<Pattern> then(std::unique_ptr<Pattern> a, std::unique_ptr<Pattern> b,
                                             Composition composition = Composition::in_sequence);
 

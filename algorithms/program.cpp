@@ -40,13 +40,19 @@ Primitive Step::primitive() const {
   const bool sends_value = sends.count > 0;
   if (receives.count == 0) {
     if (!sends_value) {
-      if (!destination) return Primitive::nothing;
+      if (!destination) {
+        return Primitive::nothing;
+      }
       return reduces ? Primitive::reduce : Primitive::copy;
     }
-    if (reduces) return Primitive::reduce_send;
+    if (reduces) {
+      return Primitive::reduce_send;
+    }
     return destination ? Primitive::copy_send : Primitive::send;
   }
-  if (!sends_value) return reduces ? Primitive::receive_reduce_copy : Primitive::receive;
+  if (!sends_value) {
+    return reduces ? Primitive::receive_reduce_copy : Primitive::receive;
+  }
   if (reduces) {
     return destination ? Primitive::receive_reduce_copy_send : Primitive::receive_reduce_send;
   }
@@ -55,10 +61,14 @@ Primitive Step::primitive() const {
 
 MemoryPlace place_of(const CollectiveCall& call, Rank rank, Buffer buffer) {
   using Memory = MemoryPlace::Memory;
-  if (buffer == Buffer::scratch) return {Memory::scratch, Bytes(0)};
+  if (buffer == Buffer::scratch) {
+    return {Memory::scratch, Bytes(0)};
+  }
   const bool input = buffer == Buffer::input;
   const MemoryPlace apart{input ? Memory::input : Memory::output, Bytes(0)};
-  if (call.in_place == InPlace::no || !allows_in_place(call.kind)) return apart;
+  if (call.in_place == InPlace::no || !allows_in_place(call.kind)) {
+    return apart;
+  }
   const Bytes own_block = call.block() * rank.value();
   switch (call.kind) {
     case CollectiveKind::all_gather:
@@ -66,15 +76,21 @@ MemoryPlace place_of(const CollectiveCall& call, Rank rank, Buffer buffer) {
     case CollectiveKind::reduce_scatter:
       return {Memory::input, input ? Bytes(0) : own_block};
     case CollectiveKind::gather:
-      if (rank != call.root) return apart;
+      if (rank != call.root) {
+        return apart;
+      }
       return {Memory::output, input ? own_block : Bytes(0)};
     case CollectiveKind::scatter:
-      if (rank != call.root) return apart;
+      if (rank != call.root) {
+        return apart;
+      }
       return {Memory::input, input ? Bytes(0) : own_block};
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
       // The other ranks have one of the two buffers only.
-      if (rank != call.root) return apart;
+      if (rank != call.root) {
+        return apart;
+      }
       return {Memory::output, Bytes(0)};
     case CollectiveKind::all_reduce:
       return {Memory::output, Bytes(0)};

@@ -74,7 +74,9 @@ std::unique_ptr<Pattern> all_reduce(std::uint32_t ranks) {
   const Place input = all_blocks(Buffer::input);
   const Place output = all_blocks(Buffer::output);
   auto exchanges = std::make_unique<RecursiveDoublingAllReduce>(ranks, input, output);
-  if (PowerOfTwo(ranks).extra() == 0) return exchanges;
+  if (PowerOfTwo(ranks).extra() == 0) {
+    return exchanges;
+  }
   return then(then(extra_ranks_contribute(ranks, 1, input, output), std::move(exchanges)),
               extra_ranks_get_all(ranks, 1, output));
 }

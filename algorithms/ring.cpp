@@ -68,7 +68,9 @@ class RingReduceScatter final : public RingOfBlocks {
     Step step;
     step.bytes = part.bytes_of(block);
     step.source = part.blocks(from(), block);
-    if (k > 0) step.receives = slot;
+    if (k > 0) {
+      step.receives = slot;
+    }
     if (k + 1 < ranks()) {
       step.sends = slot;
     } else {
@@ -93,8 +95,12 @@ class RingAllGather final : public RingOfBlocks {
     } else {
       step.receives = slot;
     }
-    if (from() != to() || k > 0) step.destination = part.blocks(to(), block);
-    if (k + 1 < ranks()) step.sends = slot;
+    if (from() != to() || k > 0) {
+      step.destination = part.blocks(to(), block);
+    }
+    if (k + 1 < ranks()) {
+      step.sends = slot;
+    }
     return step;
   }
 };
@@ -138,7 +144,9 @@ class RingBroadcast final : public Chain {
       step.receives = slot;
     }
     step.destination = output(part);
-    if (place + 1 < ranks()) step.sends = slot;
+    if (place + 1 < ranks()) {
+      step.sends = slot;
+    }
     return step;
   }
 };
@@ -153,7 +161,9 @@ class RingReduce final : public Chain {
     Step step;
     step.bytes = part.bytes_of(0);
     step.source = input(part);
-    if (place != 1) step.receives = slot;
+    if (place != 1) {
+      step.receives = slot;
+    }
     if (place == 0) {
       step.destination = output(part);
     } else {

@@ -22,17 +22,17 @@ Algorithm hierarchical();
 
 std::span<const Algorithm> algorithms() {
   static const std::vector<Algorithm> table{
-      naive(),               //
-      ring(),                //
-      tree(),                //
-      double_tree(),         //
-      recursive_doubling(),  //
-      halving_doubling(),    //
-      bruck(),               //
-      direct(),              //
-      direct_one_shot(),     //
-      pairwise(),            //
-      hierarchical(),        //
+      naive(),
+      ring(),
+      tree(),
+      double_tree(),
+      recursive_doubling(),
+      halving_doubling(),
+      bruck(),
+      direct(),
+      direct_one_shot(),
+      pairwise(),
+      hierarchical(),
   };
   return table;
 }
@@ -49,7 +49,9 @@ bool implements(const Algorithm& algorithm, CollectiveKind kind) {
 std::vector<std::string> names_for(CollectiveKind kind) {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : algorithms()) {
-    if (implements(algorithm, kind)) names.emplace_back(algorithm.name);
+    if (implements(algorithm, kind)) {
+      names.emplace_back(algorithm.name);
+    }
   }
   return names;
 }
@@ -73,7 +75,9 @@ void check(const ProgramRequest& request) {
 const Algorithm& find_algorithm(std::string_view name) {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.name == name) return algorithm;
+    if (algorithm.name == name) {
+      return algorithm;
+    }
     names.emplace_back(algorithm.name);
   }
   const std::string near = nearest(std::string(name), names);
@@ -99,7 +103,9 @@ std::unique_ptr<Program> build_program(const Algorithm& algorithm, const Program
                      std::string(name_of(call.kind)) + "; expected " +
                      one_of(names_for(call.kind)));
   }
-  if (const auto obstacle = algorithm.obstacle(request)) throw InputError(*obstacle);
+  if (const auto obstacle = algorithm.obstacle(request)) {
+    throw InputError(*obstacle);
+  }
   if (call.ranks == 1 || call.count == 0) {
     return partition(std::string(algorithm.name), call, nullptr, 1, 1);
   }

@@ -45,7 +45,9 @@ class InSequence final : public Pair {
       : Pair(std::move(first), std::move(second)), fused_(ranks()) {
     COLLSIM_ENSURE(b().groups() == 1, "then() of a pattern with several groups of lanes");
     const Part part = unit_part(*this);
-    for (std::uint32_t r = 0; r < ranks(); ++r) fused_[r] = hands_over(Rank(r), part) ? 1 : 0;
+    for (std::uint32_t r = 0; r < ranks(); ++r) {
+      fused_[r] = hands_over(Rank(r), part) ? 1 : 0;
+    }
   }
 
   [[nodiscard]] std::uint32_t lanes(Rank rank) const override {
@@ -59,7 +61,9 @@ class InSequence final : public Pair {
                           const Part& part) const override {
     const std::uint64_t a_steps = steps_of(a(), rank, lane);
     const std::uint64_t fused = fused_[rank.index()];
-    if (index + fused < a_steps) return a().step(rank, lane, index, part);
+    if (index + fused < a_steps) {
+      return a().step(rank, lane, index, part);
+    }
     const std::uint32_t a_sends = sends_of(a(), rank, lane);
     if (index < a_steps) {
       Step step = a().step(rank, lane, index, part);
@@ -71,8 +75,12 @@ class InSequence final : public Pair {
     step.phase += a().phases();
     step.sends.first += a_sends;
     step.receives.first += receives_of(a(), rank, lane);
-    if (step.after) step.after->index += steps_of(a(), rank, step.after->lane) - fused;
-    if (index == a_steps && !single_lane(rank) && !step.join) step.join = 0;
+    if (step.after) {
+      step.after->index += steps_of(a(), rank, step.after->lane) - fused;
+    }
+    if (index == a_steps && !single_lane(rank) && !step.join) {
+      step.join = 0;
+    }
     return step;
   }
 
@@ -85,7 +93,9 @@ class InSequence final : public Pair {
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
                                    std::uint32_t slot) const override {
     const std::uint32_t a_slots = sends_of(a(), rank, lane);
-    if (slot < a_slots) return a().send_to(rank, lane, slot);
+    if (slot < a_slots) {
+      return a().send_to(rank, lane, slot);
+    }
     Connection end = b().send_to(rank, lane, slot - a_slots);
     end.slot += receives_of(a(), end.peer, end.lane);
     return end;
@@ -93,7 +103,9 @@ class InSequence final : public Pair {
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
                                         std::uint32_t slot) const override {
     const std::uint32_t a_slots = receives_of(a(), rank, lane);
-    if (slot < a_slots) return a().receive_from(rank, lane, slot);
+    if (slot < a_slots) {
+      return a().receive_from(rank, lane, slot);
+    }
     Connection end = b().receive_from(rank, lane, slot - a_slots);
     end.slot += sends_of(a(), end.peer, end.lane);
     return end;
@@ -151,11 +163,17 @@ class Pipelined final : public Pair {
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index,
                           const Part& part) const override {
     const std::uint32_t a_lanes = a().lanes(rank);
-    if (lane < a_lanes) return a().step(rank, lane, index, part);
+    if (lane < a_lanes) {
+      return a().step(rank, lane, index, part);
+    }
     Step step = b().step(rank, lane - a_lanes, index, part);
     step.phase += a().phases();
-    if (step.join) *step.join += 1;
-    if (step.after) step.after->lane += a_lanes;
+    if (step.join) {
+      *step.join += 1;
+    }
+    if (step.after) {
+      step.after->lane += a_lanes;
+    }
     if (index == 0) {
       COLLSIM_DCHECK(!step.join, "a pipelined pattern starts with a join of its own");
       step.join = 0;
@@ -174,7 +192,9 @@ class Pipelined final : public Pair {
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
                                    std::uint32_t slot) const override {
     const std::uint32_t a_lanes = a().lanes(rank);
-    if (lane < a_lanes) return a().send_to(rank, lane, slot);
+    if (lane < a_lanes) {
+      return a().send_to(rank, lane, slot);
+    }
     Connection end = b().send_to(rank, lane - a_lanes, slot);
     end.lane += a().lanes(end.peer);
     return end;
@@ -182,7 +202,9 @@ class Pipelined final : public Pair {
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
                                         std::uint32_t slot) const override {
     const std::uint32_t a_lanes = a().lanes(rank);
-    if (lane < a_lanes) return a().receive_from(rank, lane, slot);
+    if (lane < a_lanes) {
+      return a().receive_from(rank, lane, slot);
+    }
     Connection end = b().receive_from(rank, lane - a_lanes, slot);
     end.lane += a().lanes(end.peer);
     return end;

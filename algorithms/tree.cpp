@@ -52,14 +52,18 @@ class TreeBroadcast final : public AlongTree {
     step.bytes = part.bytes_of(0);
     if (root) {
       step.source = from(part);
-      if (index == 0 && copies()) step.destination = to(part);
+      if (index == 0 && copies()) {
+        step.destination = to(part);
+      }
     } else if (index == 0) {
       step.receives = {0, 1};
       step.destination = to(part);
     } else {
       step.source = to(part);
     }
-    if (child_count(rank) > 0) step.sends = {static_cast<std::uint32_t>(index), 1};
+    if (child_count(rank) > 0) {
+      step.sends = {static_cast<std::uint32_t>(index), 1};
+    }
     return step;
   }
   [[nodiscard]] std::uint32_t send_slots(Rank rank, std::uint32_t) const override {

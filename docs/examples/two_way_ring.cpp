@@ -1,5 +1,5 @@
-// All-gather on a ring that is used both ways: a block travels n/2 hops up and (n-1)/2 hops down, so
-// on full-duplex links it takes half the time of a ring.
+// All-gather on a ring that is used both ways: a block travels n/2 hops up and (n-1)/2 hops down,
+// so on full-duplex links it takes half the time of a ring.
 
 #include "algorithms/pattern.hpp"
 #include "algorithms/table.hpp"
@@ -45,7 +45,9 @@ class TwoWayRing final : public Pattern {
     if (hop > 0 || lane == up) {
       step.destination = part.blocks(all_blocks(Buffer::output), owner.value());
     }
-    if (hop < hops(lane)) step.sends = {0, 1};
+    if (hop < hops(lane)) {
+      step.sends = {0, 1};
+    }
     return step;
   }
 

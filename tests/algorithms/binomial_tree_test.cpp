@@ -10,7 +10,9 @@ namespace {
 
 std::vector<std::uint32_t> children(const BinomialTree& tree, std::uint32_t v) {
   std::vector<std::uint32_t> result;
-  for (std::uint32_t i = 0; i < tree.child_count(v); ++i) result.push_back(tree.child(v, i));
+  for (std::uint32_t i = 0; i < tree.child_count(v); ++i) {
+    result.push_back(tree.child(v, i));
+  }
   return result;
 }
 

@@ -39,7 +39,9 @@ bool same(double a, double b) { return std::abs(a - b) <= 1e-12 * std::abs(b); }
 }  // namespace
 
 TEST_CASE("collectives are accepted in any case and with any separator") {
-  for (const CollectiveKind kind : all_kinds) CHECK(parse_collective(name_of(kind)) == kind);
+  for (const CollectiveKind kind : all_kinds) {
+    CHECK(parse_collective(name_of(kind)) == kind);
+  }
   CHECK(parse_collective("AllReduce") == all_reduce);
   CHECK(parse_collective("all-to-all") == all_to_all);
   CHECK(parse_collective("ALLTOALL") == all_to_all);
@@ -174,7 +176,9 @@ TEST_CASE("busbw is algbw times the factor of the collective") {
   for (const CollectiveKind kind : {all_gather, reduce_scatter, all_to_all, gather, scatter}) {
     CHECK(same(busbw(kind), 8.0 * 3 / 4));
   }
-  for (const CollectiveKind kind : {broadcast, reduce, send_recv}) CHECK(same(busbw(kind), 8.0));
+  for (const CollectiveKind kind : {broadcast, reduce, send_recv}) {
+    CHECK(same(busbw(kind), 8.0));
+  }
   CHECK(bus_bandwidth_GBps(all_reduce, 1, size, second) == 0);
   CHECK(algorithm_bandwidth_GBps(size, 0_ps) == 0);
 }

@@ -39,7 +39,9 @@ class Cover {
   [[nodiscard]] bool tiles(Bytes size) const {
     Bytes reached;
     for (const auto& [begin, length] : runs_) {
-      if (begin != reached) return false;
+      if (begin != reached) {
+        return false;
+      }
       reached += length;
     }
     return reached == size;
@@ -60,8 +62,12 @@ bool slices_tile(const CollectiveCall& call, std::uint32_t blocks, std::uint32_t
       const Part part = whole.slice(c, channels).slice(k, chunks);
       for (std::uint32_t b = 0; b < blocks; ++b) {
         const Span span = part.blocks(place, b);
-        if (span.total != part.bytes_of(b)) return false;
-        if (span.total > 0_B) cover.add(span);
+        if (span.total != part.bytes_of(b)) {
+          return false;
+        }
+        if (span.total > 0_B) {
+          cover.add(span);
+        }
       }
     }
   }
@@ -175,7 +181,9 @@ TEST_CASE("strided blocks are those that counting finds") {
       for (std::uint32_t run = 1; run <= step; ++run) {
         for (std::uint32_t first = 0; first <= limit; ++first) {
           std::uint32_t blocks = 0;
-          for (std::uint32_t b = first; b < limit; ++b) blocks += (b - first) % step < run ? 1 : 0;
+          for (std::uint32_t b = first; b < limit; ++b) {
+            blocks += (b - first) % step < run ? 1 : 0;
+          }
           const Span span =
               part.strided_blocks(all_blocks(Buffer::scratch), first, run, step, limit);
           REQUIRE(span.total == 3_B * blocks);

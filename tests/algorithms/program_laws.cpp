@@ -29,7 +29,9 @@ Bytes capacity(const Program& program, Rank rank, Buffer buffer) {
 
 /// One past the last byte of a span.
 Bytes end_of(const Span& span) {
-  if (span.total == Bytes(0)) return span.offset;
+  if (span.total == Bytes(0)) {
+    return span.offset;
+  }
   const std::int64_t runs = (span.total.count() + span.run.count() - 1) / span.run.count();
   const Bytes last_run = span.total - span.run * (runs - 1);
   return span.offset + span.stride * (runs - 1) + last_run;
@@ -37,8 +39,12 @@ Bytes end_of(const Span& span) {
 
 std::string breach_of(const Program& program, Rank rank, const std::optional<Span>& span,
                       Bytes bytes) {
-  if (!span) return {};
-  if (span->total != bytes) return "a span of another size than the step";
+  if (!span) {
+    return {};
+  }
+  if (span->total != bytes) {
+    return "a span of another size than the step";
+  }
   if (span->total > Bytes(0) && (span->run <= Bytes(0) || span->stride < span->run)) {
     return "runs that overlap";
   }
@@ -57,11 +63,17 @@ class Walk {
     for (std::uint32_t r = 0; r < program_.call().ranks; ++r) {
       const Rank rank(r);
       for (std::uint32_t lane = 0; lane < program_.lane_count(rank); ++lane) {
-        if (auto breach = walk_lane(rank, lane); !breach.empty()) return breach;
+        if (auto breach = walk_lane(rank, lane); !breach.empty()) {
+          return breach;
+        }
       }
     }
-    if (sent_ != received_) return "messages are not received as they are sent";
-    if (messages_ != program_.transfer_count()) return "transfer_count() is not what is sent";
+    if (sent_ != received_) {
+      return "messages are not received as they are sent";
+    }
+    if (messages_ != program_.transfer_count()) {
+      return "transfer_count() is not what is sent";
+    }
     return {};
   }
 
@@ -70,7 +82,9 @@ class Walk {
     std::uint64_t phase = 0;
     for (std::uint64_t index = 0; index < program_.step_count(rank, lane); ++index) {
       const Step step = program_.step(rank, lane, index);
-      if (step.phase < phase) return at(rank, lane, index) + "the phase falls";
+      if (step.phase < phase) {
+        return at(rank, lane, index) + "the phase falls";
+      }
       phase = step.phase;
       for (const auto& span : {step.source, step.operand, step.destination}) {
         if (auto breach = breach_of(program_, rank, span, step.bytes); !breach.empty()) {
@@ -96,9 +110,15 @@ class Walk {
     for (std::uint32_t i = 0; i < step.sends.count; ++i) {
       const std::uint32_t slot = step.sends.first + i;
       const Connection to = program_.send_to(rank, lane, slot);
-      if (to.peer.value() >= program_.call().ranks) return "sends to a rank that is not there";
-      if (to.peer == rank) return "sends to itself";
-      if (to.lane >= program_.lane_count(to.peer)) return "sends to a lane that is not there";
+      if (to.peer.value() >= program_.call().ranks) {
+        return "sends to a rank that is not there";
+      }
+      if (to.peer == rank) {
+        return "sends to itself";
+      }
+      if (to.lane >= program_.lane_count(to.peer)) {
+        return "sends to a lane that is not there";
+      }
       if (program_.receive_from(to.peer, to.lane, to.slot) != Connection{rank, lane, slot}) {
         return "a send slot whose connection does not lead back";
       }

@@ -8,17 +8,25 @@ namespace {
 
 /// Some roots: all of them for few ranks.
 std::vector<Rank> roots_to_try(const CollectiveCall& call) {
-  if (!has_root(call.kind)) return {Rank(0)};
-  if (call.ranks > 9) return {Rank(0), Rank(call.ranks / 3), Rank(call.ranks - 1)};
+  if (!has_root(call.kind)) {
+    return {Rank(0)};
+  }
+  if (call.ranks > 9) {
+    return {Rank(0), Rank(call.ranks / 3), Rank(call.ranks - 1)};
+  }
   std::vector<Rank> roots;
-  for (std::uint32_t r = 0; r < call.ranks; ++r) roots.emplace_back(r);
+  for (std::uint32_t r = 0; r < call.ranks; ++r) {
+    roots.emplace_back(r);
+  }
   return roots;
 }
 
 void check_laws(const Algorithm& algorithm, CollectiveCall call, std::uint32_t channels,
                 std::uint32_t chunks) {
   for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
-    if (in_place == InPlace::yes && !allows_in_place(call.kind)) continue;
+    if (in_place == InPlace::yes && !allows_in_place(call.kind)) {
+      continue;
+    }
     for (const Rank root : roots_to_try(call)) {
       call.in_place = in_place;
       call.root = root;
@@ -26,10 +34,16 @@ void check_laws(const Algorithm& algorithm, CollectiveCall call, std::uint32_t c
       request.call = call;
       request.channels = channels;
       request.chunks = chunks;
-      if (algorithm.obstacle(request)) continue;
+      if (algorithm.obstacle(request)) {
+        continue;
+      }
       // Nodes of three ranks, the last one of what is left.
-      for (std::uint32_t r = 0; r < call.ranks; ++r) request.node_of_rank.emplace_back(r / 3);
-      if (algorithm.obstacle(request)) continue;
+      for (std::uint32_t r = 0; r < call.ranks; ++r) {
+        request.node_of_rank.emplace_back(r / 3);
+      }
+      if (algorithm.obstacle(request)) {
+        continue;
+      }
       const auto program = build_program(algorithm, request);
       INFO(test::describe(*program));
       REQUIRE(test::first_breach(*program) == "");

@@ -16,9 +16,15 @@ Step step_with(std::uint32_t receives, std::uint32_t sources, bool keeps, std::u
   step.bytes = 4_B;
   step.receives = {0, receives};
   step.sends = {0, sends};
-  if (sources > 0) step.source = span;
-  if (sources > 1) step.operand = span;
-  if (keeps) step.destination = Span::contiguous(Buffer::output, 0_B, 4_B);
+  if (sources > 0) {
+    step.source = span;
+  }
+  if (sources > 1) {
+    step.operand = span;
+  }
+  if (keeps) {
+    step.destination = Span::contiguous(Buffer::output, 0_B, 4_B);
+  }
   return step;
 }
 

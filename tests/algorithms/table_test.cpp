@@ -42,7 +42,9 @@ std::string implementers(CollectiveKind kind) {
 /// The cells of a row of a Markdown table, without blanks around them; empty for any other line.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
-  if (line.empty() || line.front() != '|') return cells;
+  if (line.empty() || line.front() != '|') {
+    return cells;
+  }
   for (std::size_t begin = 1; begin < line.size();) {
     const std::size_t end = std::min(line.find('|', begin), line.size());
     const std::string cell = line.substr(begin, end - begin);
@@ -124,15 +126,21 @@ TEST_CASE("1 rank and 0 bytes send nothing, and out of place they copy the input
   for (const Algorithm& algorithm : algorithms()) {
     for (const CollectiveKind kind : algorithm.collectives) {
       for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
-        if (in_place == InPlace::yes && !allows_in_place(kind)) continue;
+        if (in_place == InPlace::yes && !allows_in_place(kind)) {
+          continue;
+        }
         ProgramRequest alone = request_for(kind, 1);
         alone.call.in_place = in_place;
-        if (algorithm.obstacle(alone)) continue;
+        if (algorithm.obstacle(alone)) {
+          continue;
+        }
         const auto program = build_program(algorithm, alone);
         CHECK(program->transfer_count() == 0);
         const bool copies = in_place == InPlace::no;
         REQUIRE(program->step_count(Rank(0), 0) == (copies ? 1 : 0));
-        if (copies) CHECK(program->step(Rank(0), 0, 0).primitive() == Primitive::copy);
+        if (copies) {
+          CHECK(program->step(Rank(0), 0, 0).primitive() == Primitive::copy);
+        }
 
         ProgramRequest empty = request_for(kind, 5);
         empty.call.in_place = in_place;
@@ -152,12 +160,16 @@ TEST_CASE("the table in the documentation is the table of algorithms") {
   std::size_t rows = 0;
   for (std::string line; std::getline(page, line) && rows < algorithms().size();) {
     const std::vector<std::string> cells = cells_of(line);
-    if (cells.size() != 10) continue;
+    if (cells.size() != 10) {
+      continue;
+    }
     if (collectives.empty()) {
       collectives = cells;
       continue;
     }
-    if (cells[0].front() != '`') continue;
+    if (cells[0].front() != '`') {
+      continue;
+    }
     const std::string name = cells[0].substr(1, cells[0].size() - 2);
     INFO(name);
     REQUIRE(name == algorithms()[rows].name);

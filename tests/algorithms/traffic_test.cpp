@@ -105,7 +105,9 @@ TEST_CASE("halving-doubling of 8 sends 1/2, 1/4, 1/8, then 1/8, 1/4, 1/2") {
   std::vector<Bytes> messages;
   for (std::uint64_t i = 0; i < program->step_count(Rank(5), 0); ++i) {
     const Step step = program->step(Rank(5), 0, i);
-    if (step.sends.count > 0) messages.push_back(step.bytes);
+    if (step.sends.count > 0) {
+      messages.push_back(step.bytes);
+    }
   }
   CHECK(messages == std::vector<Bytes>{32_B, 16_B, 8_B, 8_B, 16_B, 32_B});
 }
@@ -125,7 +127,9 @@ TEST_CASE("bruck sends ceil(log2 n) messages a rank") {
     CHECK(all_send(test::bytes_sent(*gather), (n - 1) * block));
     // all_to_all: a block for distance i moves once for each bit of i.
     std::int64_t bits = 0;
-    for (std::uint32_t i = 0; i < n; ++i) bits += std::popcount(i);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      bits += std::popcount(i);
+    }
     const auto exchange = program_of("bruck", all_to_all, n, block * n);
     CHECK(exchange->transfer_count() == n * rounds);
     CHECK(all_send(test::bytes_sent(*exchange), bits * block));
@@ -180,7 +184,8 @@ TEST_CASE("a double tree is at most ceil(log2 n) deep") {
 TEST_CASE("pairwise meets every other rank, one a round") {
   const auto program = program_of("pairwise", all_to_all, 7, block * 7);
   std::set<Rank> met;
-  for (std::uint32_t slot = 0; slot < 6; ++slot)
+  for (std::uint32_t slot = 0; slot < 6; ++slot) {
     met.insert(program->send_to(Rank(3), 0, slot).peer);
+  }
   CHECK(met == std::set<Rank>{Rank(0), Rank(1), Rank(2), Rank(4), Rank(5), Rank(6)});
 }
