@@ -28,7 +28,9 @@ void add_warnings(CollectiveResult& result, const CollectiveJob& job) {
         "short; \"flow\" shares the links");
   }
   const auto used = [&](const char* what, std::uint32_t in_use, std::uint32_t asked) {
-    if (in_use == asked) return;
+    if (in_use == asked) {
+      return;
+    }
     result.warnings.push_back(std::to_string(in_use) + " of " + std::to_string(asked) + " " + what +
                               " in use: the data have no more parts");
   };
@@ -62,7 +64,9 @@ CollectiveResult result_of(const Cluster& cluster, const CollectiveJob& job, con
 }
 
 void check_bounds(const CollectiveResult& result) {
-  if (result.contention_ignored) return;
+  if (result.contention_ignored) {
+    return;
+  }
   for (const Bound& bound : result.bounds) {
     COLLSIM_ENSURE(result.time >= bound.time,
                    result.algorithm + " takes " + std::to_string(result.time.count()) +
@@ -89,8 +93,12 @@ Duration rounded(U128 dividend, std::uint64_t divisor) {
 /// goes to the largest remainders, the first of equals.
 void scale_attribution(std::vector<AttributedTime>& parts, Duration total) {
   U128 sum = 0;
-  for (const AttributedTime& part : parts) sum += static_cast<U128>(part.time.count());
-  if (sum == 0) return;
+  for (const AttributedTime& part : parts) {
+    sum += static_cast<U128>(part.time.count());
+  }
+  if (sum == 0) {
+    return;
+  }
   std::vector<std::pair<U128, std::size_t>> remainders;
   Duration given{};
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -102,7 +110,9 @@ void scale_attribution(std::vector<AttributedTime>& parts, Duration total) {
   std::stable_sort(remainders.begin(), remainders.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   const auto missing = static_cast<std::size_t>((total - given).count());
-  for (std::size_t i = 0; i < missing; ++i) parts[remainders[i].second].time += Duration(1);
+  for (std::size_t i = 0; i < missing; ++i) {
+    parts[remainders[i].second].time += Duration(1);
+  }
   std::erase_if(parts, [](const AttributedTime& part) { return part.time == Duration{}; });
 }
 
@@ -134,7 +144,9 @@ CollectiveResult run_collective(const Cluster& cluster, const CollectiveJob& job
 
 CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& job,
                                   Iterations iterations, const RunOptions& options) {
-  if (iterations.timed == 0) throw InputError("at least one iteration must be timed");
+  if (iterations.timed == 0) {
+    throw InputError("at least one iteration must be timed");
+  }
   const std::uint64_t calls = std::uint64_t{iterations.warmup} + iterations.timed;
   if (calls > std::numeric_limits<std::uint32_t>::max()) {
     throw InputError(std::to_string(calls) + " iterations are more than can be counted");
@@ -147,7 +159,9 @@ CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& j
   CollectiveResult first = run_once(cluster, job, program, calls == 1 ? options : unseen);
   const auto [quickest, slowest] =
       std::minmax_element(first.time_of_rank.begin(), first.time_of_rank.end());
-  if (calls == 1) return first;
+  if (calls == 1) {
+    return first;
+  }
   if (*quickest == *slowest) {
     return options.observer == nullptr ? first : run_once(cluster, job, program, options);
   }
@@ -155,7 +169,9 @@ CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& j
   RunResult run =
       run_workload(cluster, workload_of(job, program, static_cast<std::uint32_t>(calls)), options);
   std::vector<Duration> before(job.gpus.size());
-  if (iterations.warmup != 0) before = run.operations[iterations.warmup - 1].time_of_rank;
+  if (iterations.warmup != 0) {
+    before = run.operations[iterations.warmup - 1].time_of_rank;
+  }
   CollectiveResult result = result_of(cluster, job, *program, std::move(run));
   U128 sum = 0;
   for (std::size_t rank = 0; rank < before.size(); ++rank) {

@@ -20,7 +20,9 @@ std::uint32_t CriticalPaths::add(const CriticalStep& step, std::uint32_t previou
 }
 
 void CriticalPaths::retain(std::uint32_t stretch) {
-  if (stretch != no_index) ++stretches_[stretch].references;
+  if (stretch != no_index) {
+    ++stretches_[stretch].references;
+  }
 }
 
 void CriticalPaths::release(std::uint32_t stretch) {

@@ -35,7 +35,9 @@ std::string name_of(Rank rank, std::uint32_t lane) {
 
 bool has_message(const LaneState& lane, const MessagePool& messages, std::uint32_t slot) {
   for (std::uint32_t id = lane.mailbox_first; id != no_index; id = messages[id].next) {
-    if (messages[id].receive_slot == slot) return true;
+    if (messages[id].receive_slot == slot) {
+      return true;
+    }
   }
   return false;
 }
@@ -46,7 +48,9 @@ class Report {
     for (const OperationState* operation : standstill.active) {
       for (std::uint32_t lane = 0; lane < operation->lanes.size(); ++lane) {
         const LaneStage stage = operation->lanes[lane].stage;
-        if (stage == LaneStage::idle || stage == LaneStage::done) continue;
+        if (stage == LaneStage::idle || stage == LaneStage::done) {
+          continue;
+        }
         blocked_.push_back({operation, lane});
       }
     }
@@ -121,7 +125,9 @@ class Report {
                                                         const Connection& to) {
     const bool exists =
         to.peer.index() < operation.communicator->size() && to.lane < operation.lane_count(to.peer);
-    if (!exists) return std::nullopt;
+    if (!exists) {
+      return std::nullopt;
+    }
     return LaneRef{&operation, operation.ranks[to.peer.index()].first_lane + to.lane};
   }
 
@@ -131,7 +137,9 @@ class Report {
     std::size_t more = 0;
     for (std::uint32_t number = 0; number < lane.receives.count; ++number) {
       const std::uint32_t slot = lane.receives.first + number;
-      if (has_message(lane, *standstill_->messages, slot)) continue;
+      if (has_message(lane, *standstill_->messages, slot)) {
+        continue;
+      }
       if (!need.text.empty()) {
         ++more;
         continue;
@@ -140,7 +148,9 @@ class Report {
       need.text = "a message from " + name_of(from.peer, from.lane);
       need.whose = peer_lane(*ref.operation, from);
     }
-    if (more != 0) need.text += " and " + std::to_string(more) + " more";
+    if (more != 0) {
+      need.text += " and " + std::to_string(more) + " more";
+    }
     return need;
   }
 
@@ -151,7 +161,9 @@ class Report {
       const auto used =
           ref.operation->fifo_used.find((static_cast<std::uint64_t>(ref.lane) << 32U) | slot);
       const std::uint32_t in_use = used == ref.operation->fifo_used.end() ? 0 : used->second;
-      if (in_use < lane.fifo_depth) continue;
+      if (in_use < lane.fifo_depth) {
+        continue;
+      }
       const Connection to = ref.operation->program->send_to(lane.rank, ref.number(), slot);
       return {"credit: none of the " + std::to_string(lane.fifo_depth) + " FIFO slots at " +
                   name_of(to.peer, to.lane) + " is free",
@@ -163,9 +175,13 @@ class Report {
   /// Whose move it is while a rank has not started: a lane of the operation that its GPU is in.
   [[nodiscard]] std::optional<LaneRef> keeper(const LaneRef& ref) const {
     const auto operation = standstill_->kept_by(*ref.operation, ref.rank());
-    if (!operation) return std::nullopt;
+    if (!operation) {
+      return std::nullopt;
+    }
     for (const OperationState* other : standstill_->active) {
-      if (other->id != *operation) continue;
+      if (other->id != *operation) {
+        continue;
+      }
       const DeviceId gpu = ref.operation->gpu(ref.rank());
       for (std::uint32_t lane = 0; lane < other->lanes.size(); ++lane) {
         const LaneState& state = other->lanes[lane];
@@ -178,7 +194,9 @@ class Report {
   }
 
   [[nodiscard]] std::optional<LaneRef> next(const LaneRef& ref) const {
-    if (ref.state().stage == LaneStage::done) return std::nullopt;
+    if (ref.state().stage == LaneStage::done) {
+      return std::nullopt;
+    }
     return ref.state().stage == LaneStage::idle ? keeper(ref) : need(ref).whose;
   }
 
@@ -190,18 +208,26 @@ class Report {
       std::vector<LaneRef> lanes;
       for (std::optional<LaneRef> at = blocked_[chain]; at; at = next(*at)) {
         const auto [place, is_new] = chain_of.try_emplace(*at, chain);
-        if (!is_new && place->second == chain) return cycle(lanes, *at);
-        if (!is_new) break;
+        if (!is_new && place->second == chain) {
+          return cycle(lanes, *at);
+        }
+        if (!is_new) {
+          break;
+        }
         lanes.push_back(*at);
       }
     }
     LaneRef last = blocked_.front();
-    while (const std::optional<LaneRef> after = next(last)) last = *after;
+    while (const std::optional<LaneRef> after = next(last)) {
+      last = *after;
+    }
     return "they wait in the end for " + name(last) + ", which " + end_of_chain(last);
   }
 
   [[nodiscard]] std::string end_of_chain(const LaneRef& ref) const {
-    if (ref.state().stage == LaneStage::done) return "has no step left";
+    if (ref.state().stage == LaneStage::done) {
+      return "has no step left";
+    }
     if (ref.state().stage == LaneStage::idle) {
       return "has not started operation " + std::to_string(ref.operation->id.value());
     }
@@ -217,7 +243,9 @@ class Report {
       ++at;
       text += " -> " + name(*at) + started_note(*at);
     }
-    if (length > shown) text += " -> … (" + std::to_string(length) + " in all)";
+    if (length > shown) {
+      text += " -> … (" + std::to_string(length) + " in all)";
+    }
     return text + " -> " + name(first);
   }
 
@@ -237,7 +265,9 @@ std::string describe_leftovers(const OperationState& operation, const MessagePoo
   std::vector<std::string> lines;
   for (std::uint32_t id = 0; id < messages.capacity(); ++id) {
     const Message& message = messages[id];
-    if (!message.in_use || message.operation != operation.id) continue;
+    if (!message.in_use || message.operation != operation.id) {
+      continue;
+    }
     if (lines.size() < shown) {
       lines.push_back(
           "\n  " + std::to_string(message.bytes.count()) + " bytes from " +
@@ -252,8 +282,12 @@ std::string describe_leftovers(const OperationState& operation, const MessagePoo
   std::string text = "operation " + std::to_string(operation.id.value()) + ": nobody received " +
                      std::to_string(count) + (count == 1 ? " message" : " messages");
   std::sort(lines.begin(), lines.end());
-  for (const std::string& line : lines) text += line;
-  if (count > lines.size()) text += "\n  and " + std::to_string(count - lines.size()) + " more";
+  for (const std::string& line : lines) {
+    text += line;
+  }
+  if (count > lines.size()) {
+    text += "\n  and " + std::to_string(count - lines.size()) + " more";
+  }
   return text;
 }
 

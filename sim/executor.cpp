@@ -52,7 +52,9 @@ void check_capacity_changes(const Graph& graph, const Workload& workload) {
     if (change.bandwidth <= Bandwidth{}) {
       throw InputError("a link's bandwidth must be positive", path);
     }
-    if (change.time < Time{}) throw InputError("lies before the start of the run", path);
+    if (change.time < Time{}) {
+      throw InputError("lies before the start of the run", path);
+    }
   }
 }
 
@@ -78,10 +80,14 @@ class Executor {
     while (operations_left_ != 0 && !queue_.empty()) {
       const Time now = queue_.next_time();
       // The rates of an instant are those after all that happens in it.
-      while (!queue_.empty() && queue_.next_time() == now) handle(queue_.pop());
+      while (!queue_.empty() && queue_.next_time() == now) {
+        handle(queue_.pop());
+      }
       network_->settle();
     }
-    if (operations_left_ != 0) throw SimulationError(describe_deadlock(standstill()));
+    if (operations_left_ != 0) {
+      throw SimulationError(describe_deadlock(standstill()));
+    }
     lanes_.check_finished();
     return finished_result();
   }
@@ -139,7 +145,9 @@ void Executor::handle(const Event& event) {
       break;
     }
     case EventPhase::departure:
-      if (const auto departure = network_->depart(event)) lanes_.departed(*departure);
+      if (const auto departure = network_->depart(event)) {
+        lanes_.departed(*departure);
+      }
       break;
     case EventPhase::arrival:
       lanes_.arrived(event.subject);
@@ -151,7 +159,9 @@ void Executor::handle(const Event& event) {
       run_gpu(event.subject);
       break;
   }
-  if (!lanes_.ended().empty()) end_ranks();
+  if (!lanes_.ended().empty()) {
+    end_ranks();
+  }
 }
 
 void Executor::run_gpu(GpuIndex gpu) {
@@ -170,7 +180,9 @@ void Executor::run_gpu(GpuIndex gpu) {
 
 void Executor::begin_operation(OperationId id) {
   OperationProgress& progress = progress_[id.index()];
-  if (progress.begun) return;
+  if (progress.begun) {
+    return;
+  }
   progress.begun = true;
   const std::size_t ranks = participants_.ranks(id).size();
   progress.ranks_left = static_cast<std::uint32_t>(ranks);
@@ -212,7 +224,9 @@ void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Compu
     progress.compute_stretches[rank.index()] = critical_paths_.add(step, gpus_[gpu].stretch);
   }
   queue_.push({end, EventPhase::step, operation.value(), rank.value()});
-  if (compute.launch == Launch::blocking) gpus_[gpu].held_by = operation;
+  if (compute.launch == Launch::blocking) {
+    gpus_[gpu].held_by = operation;
+  }
 }
 
 void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait& wait) {
@@ -264,8 +278,12 @@ void Executor::end_rank(OperationId operation, Rank rank, Progress from) {
   result.end = now;
 
   const GpuIndex gpu = participants_.ranks(operation)[rank.index()];
-  if (gpus_[gpu].held_by == operation) release(gpu, from);
-  if (--progress.ranks_left == 0) end_operation(operation);
+  if (gpus_[gpu].held_by == operation) {
+    release(gpu, from);
+  }
+  if (--progress.ranks_left == 0) {
+    end_operation(operation);
+  }
 }
 
 /// What a GPU waited for is over: it goes on from there, unless it was as late itself.
@@ -293,7 +311,9 @@ void Executor::end_operation(OperationId id) {
   result.critical_path = critical_paths_.path(progress.stretch);
   if (lanes_.active(id)) {
     const OperationState& state = lanes_.state(id);
-    if (state.messages != 0) throw SimulationError(describe_leftovers(state, lanes_.messages()));
+    if (state.messages != 0) {
+      throw SimulationError(describe_leftovers(state, lanes_.messages()));
+    }
     lanes_.deactivate(id);
   }
   critical_paths_.release(progress.stretch);
@@ -307,7 +327,9 @@ Standstill Executor::standstill() const {
   standstill.now = queue_.now();
   standstill.messages = &lanes_.messages();
   for (std::size_t operation = 0; operation < workload_->operations.size(); ++operation) {
-    if (!lanes_.active(OperationId(operation))) continue;
+    if (!lanes_.active(OperationId(operation))) {
+      continue;
+    }
     standstill.active.push_back(&lanes_.state(OperationId(operation)));
   }
   standstill.kept_by = [this](const OperationState& operation, Rank rank) {

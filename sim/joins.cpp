@@ -25,7 +25,9 @@ void PhaseGroup::enter(std::uint64_t phase) {
 }
 
 void PhaseGroup::forget_past(Time now) {
-  if (instant_ == now) return;
+  if (instant_ == now) {
+    return;
+  }
   instant_ = now;
   passed_.clear();
   std::erase_if(phases_, [](const PhaseCount& count) { return count.lanes == 0; });
@@ -50,7 +52,9 @@ void PhaseGroup::leave(std::uint64_t phase, std::uint32_t lane, Time now) {
 std::uint32_t PhaseGroup::last_lane(std::uint64_t phase) const {
   std::uint32_t lowest_lane = no_index;
   for (const PhaseCount& count : passed_) {
-    if (count.phase < phase) lowest_lane = std::min(lowest_lane, count.last_lane);
+    if (count.phase < phase) {
+      lowest_lane = std::min(lowest_lane, count.last_lane);
+    }
   }
   return lowest_lane;
 }

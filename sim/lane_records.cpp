@@ -71,7 +71,9 @@ CriticalStep LaneEngine::stretch_of(const OperationState& operation, std::uint32
 void LaneEngine::remember_sent(OperationState& operation, Message& message, bool left_last) {
   LaneHistory& history = operation.histories[message.from_lane];
   message.stretch = critical_paths_->add(stretch_of(operation, message.from_lane), history.stretch);
-  if (left_last) critical_paths_->assign(history.sent, message.stretch);
+  if (left_last) {
+    critical_paths_->assign(history.sent, message.stretch);
+  }
 }
 
 /// A step is complete. Steps that took no time and waited for nobody else leave no stretch.

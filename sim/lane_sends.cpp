@@ -27,20 +27,30 @@ std::string end_of(Rank rank, std::uint32_t lane, std::uint32_t slot) {
 
 bool LaneEngine::has_credit(const OperationState& operation, std::uint32_t index) const {
   const LaneState& lane = operation.lanes[index];
-  if (lane.fifo_depth == no_index) return true;
+  if (lane.fifo_depth == no_index) {
+    return true;
+  }
   for (std::uint32_t slot = 0; slot < lane.sends.count; ++slot) {
     const auto used = operation.fifo_used.find(fifo_key(index, lane.sends.first + slot));
-    if (used != operation.fifo_used.end() && used->second >= lane.fifo_depth) return false;
+    if (used != operation.fifo_used.end() && used->second >= lane.fifo_depth) {
+      return false;
+    }
   }
   return lane.fifo_depth != 0;
 }
 
 void LaneEngine::return_credit(OperationState& operation, const Message& message) {
   LaneState& sender = operation.lanes[message.from_lane];
-  if (sender.fifo_depth == no_index) return;
+  if (sender.fifo_depth == no_index) {
+    return;
+  }
   const auto used = operation.fifo_used.find(fifo_key(message.from_lane, message.send_slot));
-  if (--used->second == 0) operation.fifo_used.erase(used);
-  if (sender.stage == LaneStage::credit) runnable_.push_back({operation.id, message.from_lane});
+  if (--used->second == 0) {
+    operation.fifo_used.erase(used);
+  }
+  if (sender.stage == LaneStage::credit) {
+    runnable_.push_back({operation.id, message.from_lane});
+  }
 }
 
 void LaneEngine::start_sends(OperationState& operation, std::uint32_t index) {
@@ -65,7 +75,9 @@ void LaneEngine::start_sends(OperationState& operation, std::uint32_t index) {
     message.path = target.path;
     message.bytes = lane.bytes;
     message.start = now;
-    if (lane.fifo_depth != no_index) ++operation.fifo_used[fifo_key(index, slot)];
+    if (lane.fifo_depth != no_index) {
+      ++operation.fifo_used[fifo_key(index, slot)];
+    }
     ++operation.messages;
     routes_.retain(target.path);
     routes_.count(target.path, lane.bytes);
@@ -114,9 +126,15 @@ void LaneEngine::departed(const Departure& departure) {
     lane.wire_level = wire_level;
     lane.sharing_level = sharing_level;
   }
-  if (options_->critical_path) remember_sent(operation, message, left_last);
-  if (options_->observer == nullptr) routes_.release(message.path);
-  if (--lane.sending != 0) return;
+  if (options_->critical_path) {
+    remember_sent(operation, message, left_last);
+  }
+  if (options_->observer == nullptr) {
+    routes_.release(message.path);
+  }
+  if (--lane.sending != 0) {
+    return;
+  }
   finish_sends(operation, index);
   complete_step(operation, index);
   advance(operation, index);
@@ -134,7 +152,9 @@ void LaneEngine::finish_sends(OperationState& operation, std::uint32_t index) {
 /// Lanes that use one slot keep it in place; the others share a block, where slots that are far
 /// apart replace each other.
 SendTarget& LaneEngine::target_place(LaneState& lane, std::uint32_t slot) {
-  if (lane.target.slot == slot || lane.target.slot == no_index) return lane.target;
+  if (lane.target.slot == slot || lane.target.slot == no_index) {
+    return lane.target;
+  }
   if (lane.more_targets == no_index) {
     if (free_blocks_.empty()) {
       lane.more_targets = static_cast<std::uint32_t>(target_blocks_.size());
@@ -152,7 +172,9 @@ const SendTarget& LaneEngine::target_of(OperationState& operation, std::uint32_t
   SendTarget& place = target_place(operation.lanes[index], slot);
   if (place.slot != slot) {
     const SendTarget target = connect(operation, index, slot);
-    if (place.slot != no_index) routes_.release(place.path);
+    if (place.slot != no_index) {
+      routes_.release(place.path);
+    }
     place = target;
   }
   return place;
@@ -185,11 +207,17 @@ SendTarget LaneEngine::connect(const OperationState& operation, std::uint32_t in
 }
 
 void LaneEngine::forget_targets(LaneState& lane) {
-  if (lane.target.slot != no_index) routes_.release(lane.target.path);
+  if (lane.target.slot != no_index) {
+    routes_.release(lane.target.path);
+  }
   lane.target = SendTarget{};
-  if (lane.more_targets == no_index) return;
+  if (lane.more_targets == no_index) {
+    return;
+  }
   for (SendTarget& target : target_blocks_[lane.more_targets]) {
-    if (target.slot != no_index) routes_.release(target.path);
+    if (target.slot != no_index) {
+      routes_.release(target.path);
+    }
     target = SendTarget{};
   }
   free_blocks_.push_back(std::exchange(lane.more_targets, no_index));

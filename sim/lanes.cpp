@@ -67,14 +67,20 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
   operation->ranks[ranks].first_group = groups;
   operation->groups.resize(groups);
   operation->vectors.resize(lanes * width_);
-  if (options_->critical_path) operation->histories.resize(lanes);
+  if (options_->critical_path) {
+    operation->histories.resize(lanes);
+  }
   operations_[id.index()] = std::move(operation);
 }
 
 void LaneEngine::deactivate(OperationId id) {
   OperationState& operation = *operations_[id.index()];
-  for (LaneState& lane : operation.lanes) forget_targets(lane);
-  for (const LaneHistory& history : operation.histories) critical_paths_->release(history.stretch);
+  for (LaneState& lane : operation.lanes) {
+    forget_targets(lane);
+  }
+  for (const LaneHistory& history : operation.histories) {
+    critical_paths_->release(history.stretch);
+  }
   operations_[id.index()].reset();
 }
 
@@ -86,7 +92,9 @@ void LaneEngine::start(OperationId id, Rank rank, Progress progress) {
   // All lanes are in their phase before the first of them asks whether a join is complete.
   for (std::uint32_t lane = state.first_lane; lane < end; ++lane) {
     LaneState& lane_state = operation.lanes[lane];
-    if (lane_state.steps == 0) continue;
+    if (lane_state.steps == 0) {
+      continue;
+    }
     lane_state.phase = operation.program->step(rank, operation.lane_number(lane), 0).phase;
     operation.groups[state.first_group + lane_state.group].enter(lane_state.phase);
   }
@@ -112,7 +120,9 @@ void LaneEngine::start(OperationId id, Rank rank, Progress progress) {
 Progress LaneEngine::progress_of(OperationId id, Rank rank) {
   OperationState& operation = *operations_[id.index()];
   const std::uint32_t lane = operation.ranks[rank.index()].last_lane;
-  if (lane == no_index) return {};
+  if (lane == no_index) {
+    return {};
+  }
   return {vector_of(operation, lane),
           options_->critical_path ? operation.histories[lane].stretch : no_index};
 }
@@ -129,19 +139,27 @@ void LaneEngine::advance(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
   while (lane.stage != LaneStage::done) {
     if (lane.stage == LaneStage::dependencies) {
-      if (lane.unmet != 0) return;
+      if (lane.unmet != 0) {
+        return;
+      }
       begin_receives(lane);
     }
     if (lane.stage == LaneStage::messages) {
-      if (lane.missing != 0) return;
+      if (lane.missing != 0) {
+        return;
+      }
       take_messages(operation, index);
       lane.stage = LaneStage::credit;
     }
     if (lane.stage == LaneStage::credit && lane.sends.count != 0) {
-      if (!has_credit(operation, index)) return;
+      if (!has_credit(operation, index)) {
+        return;
+      }
       start_sends(operation, index);
     }
-    if (lane.sending != 0) return;
+    if (lane.sending != 0) {
+      return;
+    }
     complete_step(operation, index);
   }
 }
@@ -169,7 +187,9 @@ void LaneEngine::enter_step(OperationState& operation, std::uint32_t index) {
   lane.clock = queue_->now();
   lane.waited_lane = no_index;
   lane.stage = LaneStage::dependencies;
-  if (step.after || step.join) wait_for_dependencies(operation, index, step);
+  if (step.after || step.join) {
+    wait_for_dependencies(operation, index, step);
+  }
 }
 
 void LaneEngine::wait_for_dependencies(OperationState& operation, std::uint32_t index,
@@ -201,13 +221,17 @@ void LaneEngine::begin_receives(LaneState& lane) {
   lane.stage = LaneStage::messages;
   lane.missing = 0;
   for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
-    if (!has_message(lane, lane.receives.first + slot)) ++lane.missing;
+    if (!has_message(lane, lane.receives.first + slot)) {
+      ++lane.missing;
+    }
   }
 }
 
 bool LaneEngine::has_message(const LaneState& lane, std::uint32_t slot) const {
   for (std::uint32_t id = lane.mailbox_first; id != no_index; id = messages_[id].next) {
-    if (messages_[id].receive_slot == slot) return true;
+    if (messages_[id].receive_slot == slot) {
+      return true;
+    }
   }
   return false;
 }
@@ -221,13 +245,17 @@ std::uint32_t LaneEngine::unlink_message(LaneState& lane, std::uint32_t slot) {
   }
   const std::uint32_t next = messages_[id].next;
   (before == no_index ? lane.mailbox_first : messages_[before].next) = next;
-  if (lane.mailbox_last == id) lane.mailbox_last = before;
+  if (lane.mailbox_last == id) {
+    lane.mailbox_last = before;
+  }
   return id;
 }
 
 void LaneEngine::check_message(const OperationState& operation, std::uint32_t index,
                                const Message& message) const {
-  if (message.bytes == operation.lanes[index].bytes) return;
+  if (message.bytes == operation.lanes[index].bytes) {
+    return;
+  }
   throw SimulationError(place(operation, index) + " receives " +
                         std::to_string(operation.lanes[index].bytes.count()) +
                         " bytes, but the message from rank " +
@@ -253,7 +281,9 @@ void LaneEngine::take_messages(OperationState& operation, std::uint32_t index) {
         history.waited = true;
       }
     }
-    if (options_->observer != nullptr) record_transfer(operation, message);
+    if (options_->observer != nullptr) {
+      record_transfer(operation, message);
+    }
     return_credit(operation, message);
     critical_paths_->release(message.stretch);
     messages_.give_back(id);
@@ -267,10 +297,16 @@ void LaneEngine::follow(OperationState& operation, std::uint32_t lane, const std
 
 void LaneEngine::complete_step(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
-  if (options_->observer != nullptr) record_step(operation, index);
-  if (options_->critical_path) remember_step(operation, index);
+  if (options_->observer != nullptr) {
+    record_step(operation, index);
+  }
+  if (options_->critical_path) {
+    remember_step(operation, index);
+  }
   ++lane.step;
-  if (lane.first_dependent != no_index) release_dependents(operation, index);
+  if (lane.first_dependent != no_index) {
+    release_dependents(operation, index);
+  }
   if (lane.step == lane.steps) {
     end_lane(operation, index);
   } else {
@@ -292,7 +328,9 @@ void LaneEngine::end_lane(OperationState& operation, std::uint32_t index) {
     rank.last_lane = index;
   }
   rank.end = queue_->now();
-  if (--rank.lanes_left == 0) ended_.push_back({operation.id, lane.rank});
+  if (--rank.lanes_left == 0) {
+    ended_.push_back({operation.id, lane.rank});
+  }
 }
 
 void LaneEngine::release_dependents(OperationState& operation, std::uint32_t index) {
@@ -341,7 +379,9 @@ void LaneEngine::meet_dependency(OperationState& operation, std::uint32_t waiter
       history.waited = true;
     }
   }
-  if (--lane.unmet == 0) runnable_.push_back({operation.id, waiter});
+  if (--lane.unmet == 0) {
+    runnable_.push_back({operation.id, waiter});
+  }
 }
 
 void LaneEngine::arrived(std::uint32_t id) {

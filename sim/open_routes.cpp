@@ -20,14 +20,18 @@ std::vector<std::size_t> slowest_path(const Graph& graph, const Route& route) {
     const Link& link = graph.link(route.hops[hop].link);
     for (std::size_t other = 0; other < hop; ++other) {
       const bool leads_here = graph.link(route.hops[other].link).target == link.source;
-      if (leads_here && (!before[hop] || until[other] > until[*before[hop]])) before[hop] = other;
+      if (leads_here && (!before[hop] || until[other] > until[*before[hop]])) {
+        before[hop] = other;
+      }
     }
     until[hop] = link.latency + (before[hop] ? until[*before[hop]] : Duration{});
   }
   std::vector<std::size_t> path;
   std::optional<std::size_t> hop =
       static_cast<std::size_t>(std::max_element(until.begin(), until.end()) - until.begin());
-  for (; hop; hop = before[*hop]) path.push_back(*hop);
+  for (; hop; hop = before[*hop]) {
+    path.push_back(*hop);
+  }
   return path;
 }
 
@@ -70,16 +74,22 @@ void OpenRoutes::attribute_latency(PathId id) {
     sum += link.latency;
   };
   if (path.sprayed) {
-    for (const std::size_t hop : slowest_path(*graph_, path.route)) add(path.route.hops[hop]);
+    for (const std::size_t hop : slowest_path(*graph_, path.route)) {
+      add(path.route.hops[hop]);
+    }
   } else {
-    for (const RouteHop& hop : path.route.hops) add(hop);
+    for (const RouteHop& hop : path.route.hops) {
+      add(hop);
+    }
   }
   COLLSIM_ENSURE(sum == path.route.latency, "a route's latency is not the sum of its links'");
 }
 
 void OpenRoutes::release(PathId id) {
   Path& path = paths_[id.index()];
-  if (--path.users != 0) return;
+  if (--path.users != 0) {
+    return;
+  }
   settle_sent(path);
   network_->close(id);
   path.route = Route{};
@@ -97,13 +107,17 @@ void OpenRoutes::count(PathId id, Bytes bytes) {
 }
 
 void OpenRoutes::settle_sent(Path& path) {
-  for (const RouteHop& hop : path.route.hops) expected_[hop.link.index()] += to_fine(path.sent);
+  for (const RouteHop& hop : path.route.hops) {
+    expected_[hop.link.index()] += to_fine(path.sent);
+  }
   path.sent = Bytes{};
 }
 
 void OpenRoutes::check_links() {
   for (Path& path : paths_) {
-    if (path.users != 0) settle_sent(path);
+    if (path.users != 0) {
+      settle_sent(path);
+    }
   }
   const std::span<const LinkUse> moved = network_->link_use();
   for (std::size_t link = 0; link < expected_.size(); ++link) {

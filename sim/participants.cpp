@@ -41,7 +41,9 @@ void check_program(const Collective& collective, std::size_t number) {
     throw InputError("a collective needs a program", operation_path(number));
   }
   const std::size_t ranks = collective.program->call().ranks;
-  if (ranks == collective.communicator->size()) return;
+  if (ranks == collective.communicator->size()) {
+    return;
+  }
   throw InputError("the program is for " + std::to_string(ranks) + " ranks, the communicator has " +
                        std::to_string(collective.communicator->size()),
                    operation_path(number));
@@ -101,14 +103,18 @@ void Participants::number_gpus() {
 void Participants::check_waits(const Graph& graph, const Workload& workload) const {
   for (std::size_t number = 0; number < workload.operations.size(); ++number) {
     const auto* wait = std::get_if<Wait>(&workload.operations[number]);
-    if (wait == nullptr) continue;
+    if (wait == nullptr) {
+      continue;
+    }
     if (wait->operation.index() >= number) {
       throw InputError("waits for operation " + std::to_string(wait->operation.value()) +
                            ", which does not stand before it",
                        operation_path(number));
     }
     for (const GpuIndex gpu : ranks(OperationId(number))) {
-      if (rank_of(wait->operation, gpu)) continue;
+      if (rank_of(wait->operation, gpu)) {
+        continue;
+      }
       throw InputError(graph.name(gpus_[gpu]) + " waits for operation " +
                            std::to_string(wait->operation.value()) + ", in which it takes no part",
                        operation_path(number));
@@ -121,7 +127,9 @@ std::optional<Rank> Participants::rank_of(OperationId operation, GpuIndex gpu) c
   const auto place =
       std::lower_bound(table.by_gpu.begin(), table.by_gpu.end(), gpu,
                        [](const Entry& entry, GpuIndex wanted) { return entry.gpu < wanted; });
-  if (place == table.by_gpu.end() || place->gpu != gpu) return std::nullopt;
+  if (place == table.by_gpu.end() || place->gpu != gpu) {
+    return std::nullopt;
+  }
   return place->rank;
 }
 

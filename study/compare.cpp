@@ -24,7 +24,9 @@ std::vector<const Algorithm*> candidates(CollectiveKind kind,
   }
   for (const std::string& name : names) {
     const Algorithm* algorithm = &find_algorithm(name);
-    if (std::ranges::find(chosen, algorithm) == chosen.end()) chosen.push_back(algorithm);
+    if (std::ranges::find(chosen, algorithm) == chosen.end()) {
+      chosen.push_back(algorithm);
+    }
   }
   return chosen;
 }
@@ -48,7 +50,9 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
     outcome.too_many_transfers = transfers;
     return outcome;
   }
-  if (options.verify == Verify::yes) outcome.check = check_program(*program);
+  if (options.verify == Verify::yes) {
+    outcome.check = check_program(*program);
+  }
   outcome.result = run_collective(cluster, job, options.run);
   return outcome;
 }
@@ -61,11 +65,15 @@ std::string digits(double value, std::chars_format format, int precision) {
 }
 
 std::string reason_for(const std::vector<ComparedAlgorithm>& outcomes, std::size_t simulated) {
-  if (simulated == 1) return "the only algorithm that can be simulated";
+  if (simulated == 1) {
+    return "the only algorithm that can be simulated";
+  }
   const Duration best = outcomes[0].result->time;
   const ComparedAlgorithm& next = outcomes[1];
   const std::string of = "best of " + std::to_string(simulated) + " simulated";
-  if (best == Duration::zero()) return "nothing has to be sent: any algorithm will do";
+  if (best == Duration::zero()) {
+    return "nothing has to be sent: any algorithm will do";
+  }
   if (next.result->time == best) {
     return of + "; " + next.algorithm + " is as quick and comes later in the list";
   }
@@ -86,7 +94,9 @@ std::vector<ComparedAlgorithm> compare_algorithms(const Cluster& cluster, const 
     outcomes.push_back(run_one(cluster, job, *algorithm, options));
   }
   std::ranges::stable_sort(outcomes, [](const ComparedAlgorithm& a, const ComparedAlgorithm& b) {
-    if (!a.result || !b.result) return a.result.has_value() && !b.result.has_value();
+    if (!a.result || !b.result) {
+      return a.result.has_value() && !b.result.has_value();
+    }
     return a.result->time < b.result->time;
   });
   return outcomes;
@@ -96,7 +106,9 @@ void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes) {
   const ComparedAlgorithm* shortest = nullptr;
   std::string obstacles;
   for (const ComparedAlgorithm& outcome : outcomes) {
-    if (outcome.result) return;
+    if (outcome.result) {
+      return;
+    }
     if (outcome.too_many_transfers &&
         (shortest == nullptr || *outcome.too_many_transfers < *shortest->too_many_transfers)) {
       shortest = &outcome;
@@ -115,14 +127,18 @@ void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes) {
 
 std::string margin_text(Duration quicker, Duration slower) {
   COLLSIM_ENSURE(quicker > Duration::zero() && quicker <= slower, "not the quicker time");
-  if (quicker == slower) return "exactly as quick as";
+  if (quicker == slower) {
+    return "exactly as quick as";
+  }
   const auto fast = static_cast<double>(quicker.count());
   const auto slow = static_cast<double>(slower.count());
   if (slow >= 1.1 * fast) {
     return digits(slow / fast, std::chars_format::fixed, 2) + " times as fast as";
   }
   const double percent = 100.0 * (slow - fast) / slow;
-  if (percent < 0.001) return "barely quicker than";
+  if (percent < 0.001) {
+    return "barely quicker than";
+  }
   return digits(percent, std::chars_format::general, 2) + " % quicker than";
 }
 

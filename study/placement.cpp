@@ -21,17 +21,23 @@ GpusByNode gpus_by_node(const Graph& graph) {
   }
   GpusByNode groups;
   groups.reserve(by_node.size());
-  for (auto& [node, gpus] : by_node) groups.push_back(std::move(gpus));
+  for (auto& [node, gpus] : by_node) {
+    groups.push_back(std::move(gpus));
+  }
   return groups;
 }
 
 void require_at_least_one(const std::optional<std::uint32_t>& value, const char* option) {
-  if (value && *value == 0) throw InputError("must be at least 1", option);
+  if (value && *value == 0) {
+    throw InputError("must be at least 1", option);
+  }
 }
 
 void keep_first_nodes(GpusByNode& groups, const std::optional<std::uint32_t>& nodes) {
   require_at_least_one(nodes, "--nodes");
-  if (!nodes) return;
+  if (!nodes) {
+    return;
+  }
   if (*nodes > groups.size()) {
     throw InputError("asks for " + std::to_string(*nodes) + " nodes; the cluster has " +
                          std::to_string(groups.size()) + " with GPUs",
@@ -42,7 +48,9 @@ void keep_first_nodes(GpusByNode& groups, const std::optional<std::uint32_t>& no
 
 void keep_first_gpus(GpusByNode& groups, const std::optional<std::uint32_t>& gpus_per_node) {
   require_at_least_one(gpus_per_node, "--gpus-per-node");
-  if (!gpus_per_node) return;
+  if (!gpus_per_node) {
+    return;
+  }
   for (std::size_t node = 0; node < groups.size(); ++node) {
     if (*gpus_per_node > groups[node].size()) {
       throw InputError("asks for " + std::to_string(*gpus_per_node) + " GPUs a node; node " +
@@ -55,7 +63,9 @@ void keep_first_gpus(GpusByNode& groups, const std::optional<std::uint32_t>& gpu
 
 void keep_first_ranks(GpusByNode& groups, const std::optional<std::uint32_t>& ranks) {
   require_at_least_one(ranks, "--ranks");
-  if (!ranks) return;
+  if (!ranks) {
+    return;
+  }
   std::size_t left = *ranks;
   for (std::vector<DeviceId>& gpus : groups) {
     gpus.resize(std::min(gpus.size(), left));
@@ -80,10 +90,14 @@ Communicator in_blocks(const GpusByNode& groups) {
 Communicator round_robin(const GpusByNode& groups) {
   Communicator order;
   std::size_t most = 0;
-  for (const std::vector<DeviceId>& gpus : groups) most = std::max(most, gpus.size());
+  for (const std::vector<DeviceId>& gpus : groups) {
+    most = std::max(most, gpus.size());
+  }
   for (std::size_t i = 0; i < most; ++i) {
     for (const std::vector<DeviceId>& gpus : groups) {
-      if (i < gpus.size()) order.push_back(gpus[i]);
+      if (i < gpus.size()) {
+        order.push_back(gpus[i]);
+      }
     }
   }
   return order;
@@ -117,7 +131,9 @@ Communicator as_listed(const Graph& graph, const PlacementRequest& request) {
     }
     order.push_back(found->second);
   }
-  if (order.empty()) throw InputError("the list names no GPU", "--placement");
+  if (order.empty()) {
+    throw InputError("the list names no GPU", "--placement");
+  }
   return order;
 }
 
@@ -136,7 +152,9 @@ std::string_view name_of(Placement placement) {
 }
 
 Communicator place_ranks(const Graph& graph, const PlacementRequest& request) {
-  if (request.order == Placement::listed) return as_listed(graph, request);
+  if (request.order == Placement::listed) {
+    return as_listed(graph, request);
+  }
   GpusByNode groups = gpus_by_node(graph);
   keep_first_nodes(groups, request.nodes);
   keep_first_gpus(groups, request.gpus_per_node);
@@ -146,7 +164,9 @@ Communicator place_ranks(const Graph& graph, const PlacementRequest& request) {
 
 std::uint32_t nodes_of(const Graph& graph, const Communicator& gpus) {
   std::set<NodeId> nodes;
-  for (const DeviceId gpu : gpus) nodes.insert(graph.device(gpu).node.value_or(NodeId(0)));
+  for (const DeviceId gpu : gpus) {
+    nodes.insert(graph.device(gpu).node.value_or(NodeId(0)));
+  }
   return static_cast<std::uint32_t>(nodes.size());
 }
 

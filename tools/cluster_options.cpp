@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
 std::string shown_path(const fs::path& directory) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
-  if (error || !directory.is_absolute()) return directory.string();
+  if (error || !directory.is_absolute()) {
+    return directory.string();
+  }
   const fs::path relative = directory.lexically_relative(here);
   const bool below = !relative.empty() && *relative.begin() != ".." && relative != ".";
   return below ? relative.string() : directory.string();
@@ -29,16 +31,22 @@ std::string shown_path(const fs::path& directory) {
 
 void add_directory(ConfigPath& path, const fs::path& directory) {
   std::error_code ignored;
-  if (fs::is_directory(directory, ignored)) path.directories.push_back(shown_path(directory));
+  if (fs::is_directory(directory, ignored)) {
+    path.directories.push_back(shown_path(directory));
+  }
 }
 
 void add_environment(ConfigPath& path) {
   const char* const value = std::getenv("COLLSIM_CONFIG_PATH");
-  if (value == nullptr) return;
+  if (value == nullptr) {
+    return;
+  }
   const std::string text = value;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(':', begin), text.size());
-    if (end > begin) add_directory(path, text.substr(begin, end - begin));
+    if (end > begin) {
+      add_directory(path, text.substr(begin, end - begin));
+    }
     begin = end + 1;
   }
 }
@@ -46,13 +54,17 @@ void add_environment(ConfigPath& path) {
 void add_beside_program(ConfigPath& path) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return;
+  if (error) {
+    return;
+  }
   const fs::path folder = program.parent_path();
   add_directory(path, (folder / ".." / "share" / "collsim" / "configs").lexically_normal());
   // Written by the build beside a program that was not installed; see cmake/collsimTargets.cmake.
   std::ifstream build_tree(folder / "collsim-build-tree");
   std::string source_tree;
-  if (std::getline(build_tree, source_tree)) add_directory(path, fs::path(source_tree) / "configs");
+  if (std::getline(build_tree, source_tree)) {
+    add_directory(path, fs::path(source_tree) / "configs");
+  }
 }
 
 }  // namespace
@@ -94,7 +106,9 @@ ConfigPath config_path(const ClusterOptions& options) {
 Machine load_machine(const ClusterOptions& options) {
   std::vector<Setting> settings;
   settings.reserve(options.settings.size());
-  for (const std::string& text : options.settings) settings.push_back(parse_setting(text));
+  for (const std::string& text : options.settings) {
+    settings.push_back(parse_setting(text));
+  }
   LoadedCluster loaded = load_cluster(options.cluster, settings, config_path(options));
   Cluster cluster = build_cluster(loaded);
   return Machine{std::move(loaded), std::move(cluster)};

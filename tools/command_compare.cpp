@@ -32,7 +32,9 @@ struct CompareCommand {
 std::vector<std::string> names_of(const CompareCommand& command, CollectiveKind kind) {
   std::vector<std::string> names;
   const std::string& text = command.algorithms;
-  if (text.empty()) return names;
+  if (text.empty()) {
+    return names;
+  }
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     names.push_back(text.substr(begin, end - begin));
@@ -51,7 +53,9 @@ class Timings {
     stopwatch_ = Stopwatch();
   }
   void end() {
-    if (!running_.empty()) took_[running_] = stopwatch_.stop();
+    if (!running_.empty()) {
+      took_[running_] = stopwatch_.stop();
+    }
     running_.clear();
   }
   [[nodiscard]] RunInfo of(const CollectiveResult& result) const {
@@ -86,7 +90,9 @@ std::vector<ResultRow> rows_of(const ResultRow& common,
                                const std::vector<ComparedAlgorithm>& outcomes) {
   std::vector<ResultRow> rows;
   for (const ComparedAlgorithm& outcome : outcomes) {
-    if (!outcome.result) continue;
+    if (!outcome.result) {
+      continue;
+    }
     ResultRow row = common;
     row.job.algorithm = outcome.algorithm;
     row.result = *outcome.result;
@@ -145,13 +151,17 @@ Exit compare(const CompareCommand& command) {
     case Format::csv:
       text = render_csv(machine.cluster, rows);
       for (const ComparedAlgorithm& outcome : outcomes) {
-        if (outcome.result) continue;
+        if (outcome.result) {
+          continue;
+        }
         note(command.output, "not simulated: " + outcome.algorithm + ": " + outcome.obstacle);
       }
       break;
     case Format::table:
       text = render_comparison(machine.cluster, common, outcomes);
-      if (command.timing) text += "\n" + total_info(stopwatch, rows) + "\n";
+      if (command.timing) {
+        text += "\n" + total_info(stopwatch, rows) + "\n";
+      }
       break;
   }
   write_output(command.output, text);

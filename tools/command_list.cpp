@@ -31,7 +31,9 @@ struct Cell {
 
   [[nodiscard]] std::string text() const {
     std::string joined;
-    for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
+    for (const std::string& word : words) {
+      joined += (joined.empty() ? "" : " ") + word;
+    }
     return joined;
   }
 };
@@ -92,9 +94,15 @@ Listing listing_of(const ListCommand& command) {
   if (command.what == "clusters") {
     return config_listing(list_clusters(config_path(command.cluster)));
   }
-  if (command.what == "nodes") return config_listing(list_nodes(config_path(command.cluster)));
-  if (command.what == "algorithms") return algorithm_listing();
-  if (command.what == "collectives") return collective_listing();
+  if (command.what == "nodes") {
+    return config_listing(list_nodes(config_path(command.cluster)));
+  }
+  if (command.what == "algorithms") {
+    return algorithm_listing();
+  }
+  if (command.what == "collectives") {
+    return collective_listing();
+  }
   return config_listing({});  // parameters: there are none yet
 }
 
@@ -121,10 +129,14 @@ std::string as_csv(const Listing& listing) {
   const auto add = [&text](std::size_t column, const std::string& field) {
     text += (column > 0 ? "," : "") + csv_field(field);
   };
-  for (std::size_t i = 0; i < listing.headings.size(); ++i) add(i, listing.headings[i].name);
+  for (std::size_t i = 0; i < listing.headings.size(); ++i) {
+    add(i, listing.headings[i].name);
+  }
   text += '\n';
   for (const auto& row : listing.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) add(i, row[i].text());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      add(i, row[i].text());
+    }
     text += '\n';
   }
   return text;
@@ -142,7 +154,9 @@ std::string as_table(const ListCommand& command, const Listing& listing) {
   }
   for (const auto& row : listing.rows) {
     std::vector<std::string> cells;
-    for (const Cell& shown : row) cells.push_back(shown.text());
+    for (const Cell& shown : row) {
+      cells.push_back(shown.text());
+    }
     table.add_row(std::move(cells));
   }
   return table.render();

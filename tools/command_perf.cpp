@@ -21,7 +21,9 @@ std::string table(const PerfCommand& command, const PerfPlan& plan, const Machin
   const PerfHeader header = header_of(command, plan);
   std::string text =
       nccl_tests_header(header, machine.cluster.graph(), plan.gpus, machine.cluster.name());
-  for (const PerfRow& line : lines) text += nccl_tests_row(line);
+  for (const PerfRow& line : lines) {
+    text += nccl_tests_row(line);
+  }
   return text + nccl_tests_footer(header, lines);
 }
 
@@ -30,7 +32,9 @@ std::string render(const PerfCommand& command, const PerfPlan& plan, const Machi
   switch (command.output.format()) {
     case Format::json: {
       Results results{run.rows(), {}, {}};
-      if (command.timing) results.infos = run.infos();
+      if (command.timing) {
+        results.infos = run.infos();
+      }
       return render_json(machine.cluster, results, {});
     }
     case Format::csv:
@@ -46,8 +50,12 @@ void write_notes(const PerfCommand& command, const PerfRun& run) {
   std::string last;
   for (const ResultRow& row : run.rows()) {
     const std::string size = human_bytes(row.job.call.size());
-    for (const std::string& warning : row.warnings) note(command.output, size + " " + warning);
-    if (row.chosen_because.empty() || row.result.algorithm == last) continue;
+    for (const std::string& warning : row.warnings) {
+      note(command.output, size + " " + warning);
+    }
+    if (row.chosen_because.empty() || row.result.algorithm == last) {
+      continue;
+    }
     last = row.result.algorithm;
     note(command.output, "algorithm from " + size + ": " + last);
   }
@@ -78,7 +86,9 @@ Exit perf(const PerfCommand& command) {
   if (command.output.format() == Format::table) {
     write_notes(command, run);
     // The table itself is for scripts that know nothing of us.
-    if (command.timing) note(command.output, run_info_text(total_of(stopwatch, run.rows())));
+    if (command.timing) {
+      note(command.output, run_info_text(total_of(stopwatch, run.rows())));
+    }
   }
   write_output(command.output, render(command, plan, machine, run));
   return run.failed() ? Exit::check_failed : Exit::done;

@@ -66,10 +66,16 @@ bool needs_second_run(const RunCommand& command) {
 void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row) {
   const bool choose = is_chosen_by_simulation(command.algorithm);
   row.job.algorithm = command.algorithm;
-  if (choose) choose_algorithm(command, cluster, row);
+  if (choose) {
+    choose_algorithm(command, cluster, row);
+  }
   const std::unique_ptr<Program> program = checked_program(cluster, row.job, 1, command.job);
-  if (command.verify) row.check = check_program(*program);
-  if (choose && !needs_second_run(command)) return;
+  if (command.verify) {
+    row.check = check_program(*program);
+  }
+  if (choose && !needs_second_run(command)) {
+    return;
+  }
 
   ProgressLine line(command.output);
   RunOptions options;
@@ -114,7 +120,9 @@ Exit run(const RunCommand& command) {
       break;
     case Format::table:
       text = render_run(machine.cluster, row, {command.per_rank, all_links});
-      if (command.timing) text += "\n" + run_info_text(info) + "\n";
+      if (command.timing) {
+        text += "\n" + run_info_text(info) + "\n";
+      }
       break;
   }
   write_output(command.output, text);

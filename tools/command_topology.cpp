@@ -50,7 +50,9 @@ struct Summary {
 
 std::vector<std::pair<DeviceKind, std::uint64_t>> count_devices(const Graph& graph) {
   std::map<DeviceKind, std::uint64_t> counts;
-  for (const Device& device : graph.devices()) ++counts[device.kind];
+  for (const Device& device : graph.devices()) {
+    ++counts[device.kind];
+  }
   return {counts.begin(), counts.end()};
 }
 
@@ -69,7 +71,9 @@ std::vector<LinkClass> classify_links(const Graph& graph) {
 }
 
 std::optional<CutRange> range_of(const std::vector<Cut>& cuts) {
-  if (cuts.empty()) return std::nullopt;
+  if (cuts.empty()) {
+    return std::nullopt;
+  }
   CutRange range{cuts.front(), cuts.front()};
   for (const Cut& cut : cuts) {
     range.min = {std::min(range.min.out, cut.out), std::min(range.min.in, cut.in)};
@@ -83,7 +87,9 @@ Summary summarise(const Graph& graph) {
   summary.devices = count_devices(graph);
   summary.links = classify_links(graph);
   summary.gpu_cut = range_of(gpu_cuts(graph, graph.gpus()));
-  if (graph.nodes() > 1) summary.node_cut = range_of(node_cuts(graph));
+  if (graph.nodes() > 1) {
+    summary.node_cut = range_of(node_cuts(graph));
+  }
   return summary;
 }
 
@@ -100,12 +106,20 @@ std::string overview(const Cluster& cluster, const Summary& summary) {
   for (const auto& [kind, count] : summary.devices) {
     lines.emplace_back(name_of(kind), grouped(count));
   }
-  if (summary.gpu_cut) lines.emplace_back("links of a GPU", cut_text(*summary.gpu_cut));
-  if (summary.node_cut) lines.emplace_back("links of a node", cut_text(*summary.node_cut));
+  if (summary.gpu_cut) {
+    lines.emplace_back("links of a GPU", cut_text(*summary.gpu_cut));
+  }
+  if (summary.node_cut) {
+    lines.emplace_back("links of a node", cut_text(*summary.node_cut));
+  }
   std::size_t width = 0;
-  for (const auto& line : lines) width = std::max(width, line.first.size());
+  for (const auto& line : lines) {
+    width = std::max(width, line.first.size());
+  }
   std::string text;
-  for (const auto& [name, value] : lines) text += fmt::format("  {:<{}}  {}\n", name, width, value);
+  for (const auto& [name, value] : lines) {
+    text += fmt::format("  {:<{}}  {}\n", name, width, value);
+  }
   return text;
 }
 
@@ -126,7 +140,9 @@ std::string links_table(const Summary& summary) {
 std::string as_table(const Cluster& cluster, const Summary& summary) {
   const ClusterSpec& spec = cluster.spec();
   std::string text = cluster.name();
-  if (!spec.description.empty()) text += ": " + spec.description;
+  if (!spec.description.empty()) {
+    text += ": " + spec.description;
+  }
   text += "\n" + overview(cluster, summary);
   text += "\nLinks (one direction each; a switch's latency is part of the links that leave it)\n" +
           links_table(summary);
@@ -155,7 +171,9 @@ std::string as_json(const Cluster& cluster, const Summary& summary, const std::s
       {"input_digest", digest},         {"nodes", cluster.graph().nodes()}};
   auto& devices = document["devices"];
   devices = nlohmann::ordered_json::object();
-  for (const auto& [kind, count] : summary.devices) devices[std::string(name_of(kind))] = count;
+  for (const auto& [kind, count] : summary.devices) {
+    devices[std::string(name_of(kind))] = count;
+  }
   auto& links = document["links"];
   links = nlohmann::ordered_json::array();
   for (const LinkClass& link : summary.links) {
@@ -165,8 +183,12 @@ std::string as_json(const Cluster& cluster, const Summary& summary, const std::s
                      {"bandwidth_Bps", link.bandwidth.as_bytes_per_second()},
                      {"latency_ps", link.latency.count()}});
   }
-  if (summary.gpu_cut) document["gpu_cut"] = cut_json(*summary.gpu_cut);
-  if (summary.node_cut) document["node_cut"] = cut_json(*summary.node_cut);
+  if (summary.gpu_cut) {
+    document["gpu_cut"] = cut_json(*summary.gpu_cut);
+  }
+  if (summary.node_cut) {
+    document["node_cut"] = cut_json(*summary.node_cut);
+  }
   auto& values = document["values"];
   values = nlohmann::ordered_json::array();
   for (const Provenance& value : cluster.spec().values) {

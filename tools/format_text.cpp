@@ -17,7 +17,9 @@ struct Unit {
 template <std::size_t Count>
 std::string in_unit(double value, const std::array<Unit, Count>& units) {
   for (const Unit& unit : units) {
-    if (value >= unit.size) return fmt::format("{:.4g} {}", value / unit.size, unit.name);
+    if (value >= unit.size) {
+      return fmt::format("{:.4g} {}", value / unit.size, unit.name);
+    }
   }
   return fmt::format("{:.4g} {}", value / units.back().size, units.back().name);
 }
@@ -27,7 +29,9 @@ std::string in_unit(double value, const std::array<Unit, Count>& units) {
 std::string human_time(Duration time) {
   static constexpr std::array<Unit, 5> units{
       {{1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}, {1, "ps"}}};
-  if (time == Duration::zero()) return "0 s";
+  if (time == Duration::zero()) {
+    return "0 s";
+  }
   return in_unit(static_cast<double>(time.count()), units);
 }
 
@@ -36,7 +40,9 @@ std::string human_bytes(Bytes bytes) {
       {{1ULL << 40U, "TiB"}, {1ULL << 30U, "GiB"}, {1ULL << 20U, "MiB"}, {1ULL << 10U, "KiB"}}};
   const auto value = static_cast<double>(bytes.count());
   for (const Unit& unit : units) {
-    if (value >= unit.size) return fmt::format("{:.4g} {}", value / unit.size, unit.name);
+    if (value >= unit.size) {
+      return fmt::format("{:.4g} {}", value / unit.size, unit.name);
+    }
   }
   return fmt::format("{} B", bytes.count());
 }

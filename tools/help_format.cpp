@@ -28,35 +28,53 @@ std::string entry(const std::string& name, const std::string& text) {
 }
 
 std::string names_of(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name();
+  if (option.get_positional()) {
+    return option.get_name();
+  }
   std::string text;
-  for (const std::string& name : option.get_snames()) text += (text.empty() ? "-" : ", -") + name;
-  for (const std::string& name : option.get_lnames()) text += (text.empty() ? "--" : ", --") + name;
-  if (option.get_items_expected_max() > 0) text += " " + option.get_type_name();
+  for (const std::string& name : option.get_snames()) {
+    text += (text.empty() ? "-" : ", -") + name;
+  }
+  for (const std::string& name : option.get_lnames()) {
+    text += (text.empty() ? "--" : ", --") + name;
+  }
+  if (option.get_items_expected_max() > 0) {
+    text += " " + option.get_type_name();
+  }
   return text;
 }
 
 std::string text_of(const CLI::Option& option) {
   std::string text = option.get_description();
-  if (option.get_required() && !option.get_positional()) text += " (required)";
-  if (!option.get_default_str().empty()) text += " (default: " + option.get_default_str() + ")";
+  if (option.get_required() && !option.get_positional()) {
+    text += " (required)";
+  }
+  if (!option.get_default_str().empty()) {
+    text += " (default: " + option.get_default_str() + ")";
+  }
   return text;
 }
 
 std::string usage_line(const CLI::App& app, const std::string& name) {
   std::string line = "Usage: " + name;
   for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_required()) continue;
+    if (!option->get_required()) {
+      continue;
+    }
     line += " " + names_of(*option);
   }
-  if (!app.get_subcommands([](const CLI::App*) { return true; }).empty()) line += " COMMAND";
+  if (!app.get_subcommands([](const CLI::App*) { return true; }).empty()) {
+    line += " COMMAND";
+  }
   return line + " [options]\n";
 }
 
 std::string group_text(const CLI::App& app, const std::string& group) {
   std::string text;
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group() != group || option->get_positional()) continue;
+    if (option->get_group() != group || option->get_positional()) {
+      continue;
+    }
     text += entry(names_of(*option), text_of(*option));
   }
   return text.empty() ? "" : "\n" + group + ":\n" + text;
@@ -66,15 +84,23 @@ std::string group_text(const CLI::App& app, const std::string& group) {
 
 std::string HelpFormat::make_help(const CLI::App* app, std::string name,
                                   CLI::AppFormatMode /*mode*/) const {
-  if (name.empty()) name = app->get_name();
+  if (name.empty()) {
+    name = app->get_name();
+  }
   std::string text = name + ": " + app->get_description() + "\n\n" + usage_line(*app, name);
   std::string positionals;
   for (const CLI::Option* option : app->get_options()) {
-    if (option->get_positional()) positionals += entry(names_of(*option), text_of(*option));
+    if (option->get_positional()) {
+      positionals += entry(names_of(*option), text_of(*option));
+    }
   }
-  if (!positionals.empty()) text += "\n" + positionals;
+  if (!positionals.empty()) {
+    text += "\n" + positionals;
+  }
   const auto commands = app->get_subcommands([](const CLI::App*) { return true; });
-  if (!commands.empty()) text += "\nCommands:\n";
+  if (!commands.empty()) {
+    text += "\nCommands:\n";
+  }
   for (const CLI::App* command : commands) {
     text += entry(command->get_name(), command->get_description());
   }
@@ -82,8 +108,12 @@ std::string HelpFormat::make_help(const CLI::App* app, std::string name,
   std::vector<std::string> groups = app->get_groups();
   std::ranges::rotate(groups, std::ranges::find(groups, "Options"));
   std::ranges::rotate(groups, std::next(groups.begin()));
-  for (const std::string& group : groups) text += group_text(*app, group);
-  if (!app->get_footer().empty()) text += "\n" + app->get_footer() + "\n";
+  for (const std::string& group : groups) {
+    text += group_text(*app, group);
+  }
+  if (!app->get_footer().empty()) {
+    text += "\n" + app->get_footer() + "\n";
+  }
   return text;
 }
 

@@ -19,14 +19,18 @@ volatile std::sig_atomic_t open_line = 0;
 [[noreturn]] void leave() {
   // Only what POSIX allows in a handler.
   std::string_view text = "\ninterrupted\n";
-  if (open_line == 0) text.remove_prefix(1);
+  if (open_line == 0) {
+    text.remove_prefix(1);
+  }
   const auto written = write(STDERR_FILENO, text.data(), text.size());
   static_cast<void>(written);
   _exit(static_cast<int>(Exit::interrupted));
 }
 
 void on_interrupt(int /*signal*/) {
-  if (holds == 0) leave();
+  if (holds == 0) {
+    leave();
+  }
   pending = 1;
 }
 
@@ -44,7 +48,9 @@ HoldInterrupts::HoldInterrupts() { holds = holds + 1; }
 
 HoldInterrupts::~HoldInterrupts() {
   holds = holds - 1;
-  if (holds == 0 && pending != 0) leave();
+  if (holds == 0 && pending != 0) {
+    leave();
+  }
 }
 
 }  // namespace collsim

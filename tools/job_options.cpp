@@ -27,7 +27,9 @@ std::vector<std::string> lines_of_file(const std::string& path) {
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string::npos || line[begin] == '#') continue;
+    if (begin == std::string::npos || line[begin] == '#') {
+      continue;
+    }
     lines.push_back(line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1));
   }
   return lines;
@@ -89,17 +91,23 @@ CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm) {
 }
 
 CollectiveKind collective_of(const std::string& text) {
-  if (const auto kind = parse_collective(text)) return *kind;
+  if (const auto kind = parse_collective(text)) {
+    return *kind;
+  }
   refuse_word("COLLECTIVE", "collective", text, collective_names());
 }
 
 DataType data_type_of(const std::string& text, const std::string& option) {
-  if (const auto type = parse_data_type(text)) return *type;
+  if (const auto type = parse_data_type(text)) {
+    return *type;
+  }
   refuse_word(option, "data type", text, data_type_names());
 }
 
 ReductionOp reduction_of(const std::string& text, const std::string& option) {
-  if (const auto op = parse_reduction(text)) return *op;
+  if (const auto op = parse_reduction(text)) {
+    return *op;
+  }
   refuse_word(option, "reduction", text, reduction_names());
 }
 
@@ -124,19 +132,29 @@ void require_algorithm(const std::string& name, CollectiveKind kind, const std::
     known.emplace_back(algorithm.name);
     const bool implements =
         std::ranges::find(algorithm.collectives, kind) != algorithm.collectives.end();
-    if (implements) fitting.emplace_back(algorithm.name);
+    if (implements) {
+      fitting.emplace_back(algorithm.name);
+    }
     fits = fits || (implements && algorithm.name == name);
   }
-  if (std::ranges::find(known, name) == known.end()) refuse_word(option, "algorithm", name, known);
-  if (fits || std::ranges::find(also_accepted, name) != also_accepted.end()) return;
+  if (std::ranges::find(known, name) == known.end()) {
+    refuse_word(option, "algorithm", name, known);
+  }
+  if (fits || std::ranges::find(also_accepted, name) != also_accepted.end()) {
+    return;
+  }
   throw InputError(
       name + " does not implement " + std::string(name_of(kind)) + "; expected " + one_of(fitting),
       option);
 }
 
 NetworkModel network_model_of(const JobOptions& options) {
-  if (options.network_model == "flow") return NetworkModel::flow;
-  if (options.network_model == "ideal") return NetworkModel::ideal;
+  if (options.network_model == "flow") {
+    return NetworkModel::flow;
+  }
+  if (options.network_model == "ideal") {
+    return NetworkModel::ideal;
+  }
   if (options.network_model == "packet") {
     throw InputError("the packet model does not exist yet; expected flow or ideal",
                      "--network-model");
@@ -145,7 +163,9 @@ NetworkModel network_model_of(const JobOptions& options) {
 }
 
 void refuse_protocol(const JobOptions& options) {
-  if (options.protocol.empty()) return;
+  if (options.protocol.empty()) {
+    return;
+  }
   throw InputError("protocols are not modelled yet (found \"" + options.protocol + "\")",
                    "--protocol", "leave the option out");
 }
@@ -170,7 +190,9 @@ std::string placement_name(const JobOptions& options) {
 }
 
 Rank root_of(std::uint32_t root, std::uint32_t ranks, const std::string& option) {
-  if (root < ranks) return Rank(root);
+  if (root < ranks) {
+    return Rank(root);
+  }
   throw InputError(
       "there is no rank " + std::to_string(root) + ": ranks are 0 to " + std::to_string(ranks - 1),
       option);
@@ -200,7 +222,9 @@ std::unique_ptr<Program> checked_program(const Cluster& cluster, const Collectiv
     program = program_of(cluster, job);
   } catch (const InputError& error) {
     // What stands in the way of the algorithm, for want of a place in a document.
-    if (!error.path().empty()) throw;
+    if (!error.path().empty()) {
+      throw;
+    }
     throw InputError(error.message(), "--algorithm", error.hint());
   }
   require_within_limit(*program, iterations, options);
@@ -210,7 +234,9 @@ std::unique_ptr<Program> checked_program(const Cluster& cluster, const Collectiv
 void require_within_limit(const Program& program, std::uint64_t iterations,
                           const JobOptions& options) {
   const std::uint64_t transfers = program.transfer_count();
-  if (iterations == 0 || transfers <= options.max_transfers / iterations) return;
+  if (iterations == 0 || transfers <= options.max_transfers / iterations) {
+    return;
+  }
   throw InputError("the simulation needs " + grouped(transfers) + " transfers" +
                        (iterations > 1 ? " times " + grouped(iterations) + " iterations" : "") +
                        ", more than " + grouped(options.max_transfers),

@@ -38,8 +38,12 @@ std::string device_lines(const PerfHeader& header, const Graph& graph,
 }  // namespace
 
 std::string perf_program_name(CollectiveKind kind) {
-  if (kind == CollectiveKind::all_to_all) return "alltoall_perf";
-  if (kind == CollectiveKind::send_recv) return "sendrecv_perf";
+  if (kind == CollectiveKind::all_to_all) {
+    return "alltoall_perf";
+  }
+  if (kind == CollectiveKind::send_recv) {
+    return "sendrecv_perf";
+  }
   return fmt::format("{}_perf", name_of(kind));
 }
 
@@ -47,10 +51,18 @@ bool shows_op(CollectiveKind kind) { return reduces(kind) || kind == CollectiveK
 
 std::string nccl_tests_number(double value, int width) {
   int digits = 0;
-  for (double power = 1; value >= power; power *= 10) ++digits;
-  if (digits < width - 2) return fmt::format("{:{}.2f}", value, width);
-  if (digits < width - 1) return fmt::format("{:{}.1f}", value, width);
-  if (digits < width + 1) return fmt::format("{:{}.0f}", value, width);
+  for (double power = 1; value >= power; power *= 10) {
+    ++digits;
+  }
+  if (digits < width - 2) {
+    return fmt::format("{:{}.2f}", value, width);
+  }
+  if (digits < width - 1) {
+    return fmt::format("{:{}.1f}", value, width);
+  }
+  if (digits < width + 1) {
+    return fmt::format("{:{}.0f}", value, width);
+  }
   return width >= 7 ? fmt::format("{:{}.1e}", value, width) : fmt::format("{:{}.0e}", value, width);
 }
 

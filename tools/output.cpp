@@ -18,7 +18,9 @@
 namespace collsim {
 
 Format OutputOptions::format() const {
-  if (format_name == "json") return Format::json;
+  if (format_name == "json") {
+    return Format::json;
+  }
   return format_name == "csv" ? Format::csv : Format::table;
 }
 
@@ -40,22 +42,30 @@ void write_file(const std::string& option, const std::string& path, const std::s
   const auto status = std::filesystem::status(path, ignored);
   const bool in_place =
       std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  if (std::filesystem::is_directory(status)) fail(EISDIR);
+  if (std::filesystem::is_directory(status)) {
+    fail(EISDIR);
+  }
   const std::string target =
       in_place ? path : path + ".part-" + std::to_string(static_cast<long>(getpid()));
   // A pipe may block for as long as its reader likes.
   std::optional<HoldInterrupts> hold;
-  if (!in_place) hold.emplace();
+  if (!in_place) {
+    hold.emplace();
+  }
   errno = 0;
   std::ofstream file(target, std::ios::binary);
   file << text;
   file.close();
   if (!file) {
     const int error = errno != 0 ? errno : EIO;
-    if (!in_place) std::filesystem::remove(target, ignored);
+    if (!in_place) {
+      std::filesystem::remove(target, ignored);
+    }
     fail(error);
   }
-  if (in_place) return;
+  if (in_place) {
+    return;
+  }
   std::error_code error;
   std::filesystem::rename(target, path, error);
   if (error) {
@@ -72,26 +82,34 @@ void write_output(const OutputOptions& options, const std::string& text) {
   errno = 0;
   std::cout << text << std::flush;
   // A reader that has seen enough (head, less) is no error of ours.
-  if (std::cout || errno == EPIPE) return;
+  if (std::cout || errno == EPIPE) {
+    return;
+  }
   throw InputError(std::string("cannot write to stdout: ") +
                    std::strerror(errno != 0 ? errno : EIO));
 }
 
 void note(const OutputOptions& options, const std::string& line) {
-  if (!options.quiet) std::cerr << line << '\n';
+  if (!options.quiet) {
+    std::cerr << line << '\n';
+  }
 }
 
 ProgressLine::ProgressLine(const OutputOptions& options)
     : active_(!options.quiet && isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {
-  if (!shown_) return;
+  if (!shown_) {
+    return;
+  }
   std::fputs("\r\033[K", stderr);
   note_open_line(OpenLine::no);
 }
 
 void ProgressLine::show(const std::string& text) {
-  if (!active_) return;
+  if (!active_) {
+    return;
+  }
   std::fprintf(stderr, "\r\033[K%s", text.c_str());
   std::fflush(stderr);
   shown_ = true;

@@ -25,20 +25,29 @@ void refuse_without_effect(const PerfCommand& command) {
 
 std::vector<DataType> types_of(const std::string& text) {
   std::vector<DataType> types;
-  if (text != "all") return {data_type_of(text, "-d")};
-  for (const std::string& name : data_type_names()) types.push_back(data_type_of(name, "-d"));
+  if (text != "all") {
+    return {data_type_of(text, "-d")};
+  }
+  for (const std::string& name : data_type_names()) {
+    types.push_back(data_type_of(name, "-d"));
+  }
   return types;
 }
 
 std::vector<ReductionOp> ops_of(const std::string& text, CollectiveKind kind) {
   if (!shows_op(kind)) {
-    if (text != "all")
+    if (text != "all") {
       static_cast<void>(reduction_of(text, "-o"));  // a bad word is an error all the same
+    }
     return {ReductionOp::sum};
   }
-  if (text != "all") return {reduction_of(text, "-o")};
+  if (text != "all") {
+    return {reduction_of(text, "-o")};
+  }
   std::vector<ReductionOp> ops;
-  for (const std::string& name : reduction_names()) ops.push_back(reduction_of(name, "-o"));
+  for (const std::string& name : reduction_names()) {
+    ops.push_back(reduction_of(name, "-o"));
+  }
   return ops;
 }
 
@@ -46,7 +55,9 @@ std::vector<std::int64_t> roots_of(const std::string& text, CollectiveKind kind,
                                    std::uint32_t ranks) {
   std::vector<std::int64_t> roots;
   if (text == "-1" || text == "all") {
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) roots.push_back(rank);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      roots.push_back(rank);
+    }
   } else {
     const bool digits = !text.empty() && text.size() <= 9 &&
                         text.find_first_not_of("0123456789") == std::string::npos;
@@ -56,7 +67,9 @@ std::vector<std::int64_t> roots_of(const std::string& text, CollectiveKind kind,
     }
     roots.push_back(root_of(static_cast<std::uint32_t>(std::stoul(text)), ranks, "-r").value());
   }
-  if (!has_root(kind)) return {-1};
+  if (!has_root(kind)) {
+    return {-1};
+  }
   return roots;
 }
 
@@ -81,7 +94,9 @@ std::vector<Bytes> sizes_of(const PerfCommand& command) {
     if (sizes.size() > most_rows) {
       throw InputError("more than 100,000 sizes between -b and -e", "-i", "a larger step, or -f 2");
     }
-    if (min == max || size.count() > std::numeric_limits<std::int64_t>::max() / 2) break;
+    if (min == max || size.count() > std::numeric_limits<std::int64_t>::max() / 2) {
+      break;
+    }
     if (command.step_factor > 1 &&
         size.count() > std::numeric_limits<std::int64_t>::max() / command.step_factor) {
       break;
@@ -197,7 +212,9 @@ PerfHeader header_of(const PerfCommand& command, const PerfPlan& plan) {
 }
 
 Duration averaged(const CollectiveResult& result, Averaging averaging) {
-  if (result.time_of_rank.empty()) return result.time;
+  if (result.time_of_rank.empty()) {
+    return result.time;
+  }
   const RankTimes times = rank_times(result);
   switch (averaging) {
     case Averaging::rank0:

@@ -24,7 +24,9 @@ PerfRun::PerfRun(const PerfCommand& command, const Machine& machine, const PerfP
 void PerfRun::run() {
   for (const DataType type : plan_->types) {
     for (const ReductionOp op : plan_->ops) {
-      for (const std::int64_t root : plan_->roots) add_series(type, op, root);
+      for (const std::int64_t root : plan_->roots) {
+        add_series(type, op, root);
+      }
     }
   }
 }
@@ -84,7 +86,9 @@ ResultRow PerfRun::row_for(const CollectiveCall& call, Bytes requested) const {
 }
 
 void PerfRun::choose_algorithm(ResultRow& row) const {
-  if (!is_chosen_by_simulation(command_->algorithm)) return;
+  if (!is_chosen_by_simulation(command_->algorithm)) {
+    return;
+  }
   CompareOptions options;
   options.run.network = plan_->network;
   options.max_transfers = command_->job.max_transfers;
@@ -104,14 +108,18 @@ PerfTime PerfRun::measure(ResultRow row) {
   const CollectiveCall& call = row.job.call;
   half.algbw_GBps = algorithm_bandwidth_GBps(call.size(), half.time);
   half.busbw_GBps = bus_bandwidth_GBps(call.kind, call.ranks, call.size(), half.time);
-  if (row.check) half.wrong = row.check->failures.size();
+  if (row.check) {
+    half.wrong = row.check->failures.size();
+  }
   infos_.push_back(stopwatch.stop(row.result.events, row.result.transfers));
   rows_.push_back(std::move(row));
   return half;
 }
 
 void PerfRun::check(ResultRow& row, const Program& program) {
-  if (command_->check == 0) return;
+  if (command_->check == 0) {
+    return;
+  }
   if (program.transfer_count() > most_checked_transfers) {
     ++unchecked_;
     return;
@@ -137,7 +145,9 @@ void PerfRun::warn_of_falling_times(std::size_t first, InPlace in_place) {
   std::vector<std::size_t> row_of;
   for (std::size_t i = first; i < rows_.size(); ++i) {
     const ResultRow& row = rows_[i];
-    if (row.job.call.in_place != in_place) continue;
+    if (row.job.call.in_place != in_place) {
+      continue;
+    }
     points.push_back({row.job.call.size(), row.result.time, row.result.algorithm});
     row_of.push_back(i);
   }

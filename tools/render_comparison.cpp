@@ -19,7 +19,9 @@ using Outcomes = std::vector<const ComparedAlgorithm*>;
 Outcomes simulated(const std::vector<ComparedAlgorithm>& outcomes) {
   Outcomes chosen;
   for (const ComparedAlgorithm& outcome : outcomes) {
-    if (outcome.result) chosen.push_back(&outcome);
+    if (outcome.result) {
+      chosen.push_back(&outcome);
+    }
   }
   return chosen;
 }
@@ -29,7 +31,9 @@ Duration time_of(const ComparedAlgorithm& outcome) { return outcome.result->time
 Duration latency_of(const CollectiveResult& result) {
   Duration latency{};
   for (const AttributedTime& part : result.attribution) {
-    if (part.cause == Cause::latency) latency += part.time;
+    if (part.cause == Cause::latency) {
+      latency += part.time;
+    }
   }
   return latency;
 }
@@ -67,10 +71,14 @@ std::string composition(const Graph& graph, const CollectiveResult& result) {
   std::string text;
   for (const AttributedTime& part : parts) {
     const double fraction = share(part.time, result.time);
-    if (fraction < 0.0005) continue;
+    if (fraction < 0.0005) {
+      continue;
+    }
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", human_percent(fraction),
                         name_of(part.cause));
-    if (part.level) text += " on " + graph.levels()[part.level->index()];
+    if (part.level) {
+      text += " on " + graph.levels()[part.level->index()];
+    }
   }
   return text;
 }
@@ -84,7 +92,9 @@ const ComparedAlgorithm& yardstick(const Outcomes& outcomes) {
 std::string verdict(const Graph& graph, const Outcomes& outcomes) {
   const ComparedAlgorithm& best = *outcomes.front();
   const Duration time = time_of(best);
-  if (time == Duration::zero()) return "Nothing has to be sent: it takes no time.\n";
+  if (time == Duration::zero()) {
+    return "Nothing has to be sent: it takes no time.\n";
+  }
   std::string text = fmt::format("{} takes {}", best.algorithm, human_time(time));
   if (outcomes.size() == 1) {
     text += "; nothing else was simulated";
@@ -99,7 +109,9 @@ std::string verdict(const Graph& graph, const Outcomes& outcomes) {
   }
   text += fmt::format(".\nIts time: {}.\n", composition(graph, *best.result));
   const std::vector<Bound>& bounds = best.result->bounds;
-  if (bounds.empty()) return text;
+  if (bounds.empty()) {
+    return text;
+  }
   return text + fmt::format("No algorithm can take less than {} here ({}{}).\n",
                             human_time(bounds.front().time), bounds.front().name,
                             bounds.front().where.empty() ? "" : " at " + bounds.front().where);
@@ -109,11 +121,17 @@ std::string verification(const Outcomes& outcomes) {
   std::string failures;
   bool verified = false;
   for (const ComparedAlgorithm* outcome : outcomes) {
-    if (!outcome->check) continue;
+    if (!outcome->check) {
+      continue;
+    }
     verified = true;
-    if (!outcome->check->ok()) failures += "\n" + outcome->algorithm + check_text(*outcome->check);
+    if (!outcome->check->ok()) {
+      failures += "\n" + outcome->algorithm + check_text(*outcome->check);
+    }
   }
-  if (!verified) return "";
+  if (!verified) {
+    return "";
+  }
   return failures.empty() ? "\nVerified: all of them give the right data.\n" : failures;
 }
 
@@ -128,9 +146,13 @@ std::string render_comparison(const Cluster& cluster, const ResultRow& common,
   }
   std::string others;
   for (const ComparedAlgorithm& outcome : outcomes) {
-    if (!outcome.result) others += fmt::format("  {}: {}\n", outcome.algorithm, outcome.obstacle);
+    if (!outcome.result) {
+      others += fmt::format("  {}: {}\n", outcome.algorithm, outcome.obstacle);
+    }
   }
-  if (!others.empty()) text += "\nNot simulated\n" + others;
+  if (!others.empty()) {
+    text += "\nNot simulated\n" + others;
+  }
   return text + verification(compared);
 }
 

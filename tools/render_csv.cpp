@@ -46,10 +46,14 @@ std::string csv_line(const Cluster& cluster, const ResultRow& row) {
 }  // namespace
 
 std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
   std::string quoted = "\"";
   for (const char c : text) {
-    if (c == '"') quoted += '"';
+    if (c == '"') {
+      quoted += '"';
+    }
     quoted += c;
   }
   return quoted + '"';
@@ -61,7 +65,9 @@ std::string render_csv(const Cluster& cluster, const std::vector<ResultRow>& row
       "count,"
       "datatype,redop,root,in_place,time_ps,time_min_ps,time_max_ps,time_mean_ps,algbw_GBps,"
       "busbw_GBps,bound_ps,bound,contention_ignored,transfers,input_digest\n";
-  for (const ResultRow& row : rows) text += csv_line(cluster, row);
+  for (const ResultRow& row : rows) {
+    text += csv_line(cluster, row);
+  }
   return text;
 }
 

@@ -17,7 +17,9 @@ Json bounds_json(const CollectiveResult& result) {
   Json bounds = Json::array();
   for (const Bound& bound : result.bounds) {
     Json entry{{"name", bound.name}, {"time_ps", bound.time.count()}};
-    if (!bound.where.empty()) entry["where"] = bound.where;
+    if (!bound.where.empty()) {
+      entry["where"] = bound.where;
+    }
     bounds.push_back(std::move(entry));
   }
   return bounds;
@@ -27,7 +29,9 @@ Json attribution_json(const Graph& graph, const CollectiveResult& result) {
   Json parts = Json::array();
   for (const AttributedTime& part : result.attribution) {
     Json entry{{"cause", name_of(part.cause)}};
-    if (part.level) entry["level"] = graph.levels()[part.level->index()];
+    if (part.level) {
+      entry["level"] = graph.levels()[part.level->index()];
+    }
     entry["time_ps"] = part.time.count();
     parts.push_back(std::move(entry));
   }
@@ -66,7 +70,9 @@ Json critical_path_json(const CollectiveResult& result) {
                {"step", step.index},
                {"primitive", name_of(step.primitive)},
                {"bytes", step.bytes.count()}};
-    if (step.from) entry["from"] = step.from->value();
+    if (step.from) {
+      entry["from"] = step.from->value();
+    }
     entry["start_ps"] = step.start.time_since_epoch().count();
     entry["left_ps"] = step.left.time_since_epoch().count();
     entry["end_ps"] = step.end.time_since_epoch().count();
@@ -125,7 +131,9 @@ void add_job(Json& json, const Cluster& cluster, const ResultRow& row) {
 
 Json rank_times_json(const CollectiveResult& result) {
   Json all = Json::array();
-  for (const Duration time : result.time_of_rank) all.push_back(time.count());
+  for (const Duration time : result.time_of_rank) {
+    all.push_back(time.count());
+  }
   return all;
 }
 
@@ -146,7 +154,9 @@ void add_times(Json& json, const ResultRow& row) {
 std::string result_digest(const Json& core, const CollectiveResult& result) {
   Digest digest;
   digest.add(core.dump());
-  for (const Duration time : result.time_of_rank) digest.add(std::to_string(time.count()));
+  for (const Duration time : result.time_of_rank) {
+    digest.add(std::to_string(time.count()));
+  }
   for (const LinkUse& use : result.links) {
     digest.add(std::to_string(static_cast<std::uint64_t>(use.fine_bytes >> 64U)));
     digest.add(std::to_string(static_cast<std::uint64_t>(use.fine_bytes)));
@@ -168,11 +178,19 @@ Json row_json(const Cluster& cluster, const ResultRow& row, const JsonDetail& de
   json["parameters"] = {{"name", nullptr}, {"provenance", "nominal"}};
   json["warnings"] = warnings_of(row);
   json["result_digest"] = result_digest(json, result);
-  if (!row.chosen_because.empty()) json["chosen_because"] = row.chosen_because;
+  if (!row.chosen_because.empty()) {
+    json["chosen_because"] = row.chosen_because;
+  }
   json["links"] = links_json(cluster.graph(), result, detail.all_links);
-  if (detail.per_rank) json["time_of_rank_ps"] = rank_times_json(result);
-  if (!result.critical_path.empty()) json["critical_path"] = critical_path_json(result);
-  if (row.check) json["check"] = check_json(*row.check);
+  if (detail.per_rank) {
+    json["time_of_rank_ps"] = rank_times_json(result);
+  }
+  if (!result.critical_path.empty()) {
+    json["critical_path"] = critical_path_json(result);
+  }
+  if (row.check) {
+    json["check"] = check_json(*row.check);
+  }
   json["events"] = result.events;
   json["folding"] = {{"mode", "none"}, {"reason", "every rank is simulated"}};
   return json;
@@ -184,7 +202,9 @@ std::string render_json(const Cluster& cluster, const Results& results, const Js
   Json document{{"schema", "collsim/results/1"}, {"rows", Json::array()}};
   for (std::size_t i = 0; i < results.rows.size(); ++i) {
     Json row = row_json(cluster, results.rows[i], detail);
-    if (i < results.infos.size()) row["run_info"] = run_info_json(results.infos[i]);
+    if (i < results.infos.size()) {
+      row["run_info"] = run_info_json(results.infos[i]);
+    }
     document["rows"].push_back(std::move(row));
   }
   for (const NotSimulated& other : results.not_simulated) {

@@ -60,10 +60,14 @@ std::string links_table(const Graph& graph, const CollectiveResult& result, bool
                    human_percent(link.utilisation), human_percent(link.busy),
                    std::to_string(link.peak_flows)});
   }
-  if (table.empty()) return "";
+  if (table.empty()) {
+    return "";
+  }
   std::string text = "\nLinks, most used first";
   std::uint64_t used = 0;
-  for (const LevelUse& level : use_by_level(graph, result)) used += level.used;
+  for (const LevelUse& level : use_by_level(graph, result)) {
+    used += level.used;
+  }
   if (!all && used > shown_links) {
     text += fmt::format(" ({} of {}; --links all shows the rest)", shown_links, grouped(used));
   }
@@ -77,7 +81,9 @@ std::string levels_table(const Graph& graph, const CollectiveResult& result) {
   table.add_column("carried");
   table.add_column("most used link");
   for (const LevelUse& level : use_by_level(graph, result)) {
-    if (level.used == 0) continue;
+    if (level.used == 0) {
+      continue;
+    }
     table.add_row({level.level, fmt::format("{} of {}", grouped(level.used), grouped(level.links)),
                    human_bytes(Bytes(level.bytes)), human_percent(level.peak_utilisation)});
   }
@@ -122,7 +128,9 @@ std::string headline(const ResultRow& row) {
   std::string text =
       fmt::format("  algorithm  {}, {} channel{}, {} chunk{}\n", result.algorithm, result.channels,
                   result.channels == 1 ? "" : "s", result.chunks, result.chunks == 1 ? "" : "s");
-  if (!row.chosen_because.empty()) text += fmt::format("             ({})\n", row.chosen_because);
+  if (!row.chosen_because.empty()) {
+    text += fmt::format("             ({})\n", row.chosen_because);
+  }
   text += fmt::format("  time       {}  ({} ps)\n", human_time(result.time), result.time.count());
   const RankTimes times = rank_times(result);
   if (times.min != times.max) {
@@ -143,10 +151,16 @@ std::string job_line(const Cluster& cluster, const ResultRow& row) {
                                  human_bytes(call.size()), cluster.name(), grouped(call.ranks),
                                  call.ranks == 1 ? "" : "s", grouped(row.nodes),
                                  row.nodes == 1 ? "" : "s", name_of(call.type));
-  if (reduces(call.kind)) line += fmt::format(" {}", name_of(call.op));
-  if (has_root(call.kind)) line += fmt::format(", root {}", call.root.value());
+  if (reduces(call.kind)) {
+    line += fmt::format(" {}", name_of(call.op));
+  }
+  if (has_root(call.kind)) {
+    line += fmt::format(", root {}", call.root.value());
+  }
   line += call.in_place == InPlace::yes ? ", in place" : ", out of place";
-  if (row.placement != "block") line += fmt::format(", placement {}", row.placement);
+  if (row.placement != "block") {
+    line += fmt::format(", placement {}", row.placement);
+  }
   return line + fmt::format(", network model {}\n", name_of(row.network_model));
 }
 
@@ -171,7 +185,9 @@ std::string check_text(const CheckReport& report) {
 
 std::string warning_lines(const ResultRow& row) {
   std::string text;
-  for (const std::string& warning : warnings_of(row)) text += "  note: " + warning + "\n";
+  for (const std::string& warning : warnings_of(row)) {
+    text += "  note: " + warning + "\n";
+  }
   return text;
 }
 
@@ -182,9 +198,13 @@ std::string render_run(const Cluster& cluster, const ResultRow& row, const Table
   text += bounds_table(row.result);
   text += levels_table(graph, row.result);
   text += links_table(graph, row.result, detail.all_links);
-  if (detail.per_rank) text += rank_table(row, graph);
+  if (detail.per_rank) {
+    text += rank_table(row, graph);
+  }
   text += critical_path_table(row.result);
-  if (row.check) text += check_text(*row.check);
+  if (row.check) {
+    text += check_text(*row.check);
+  }
   return text;
 }
 

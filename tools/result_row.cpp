@@ -26,7 +26,9 @@ std::vector<ShownLink> busiest_links(const Graph& graph, const CollectiveResult&
   std::vector<ShownLink> shown;
   for (std::size_t i = 0; i < result.links.size(); ++i) {
     const LinkUse& use = result.links[i];
-    if (use.fine_bytes == 0) continue;
+    if (use.fine_bytes == 0) {
+      continue;
+    }
     const LinkId id(i);
     ShownLink link;
     link.link = id;
@@ -59,7 +61,9 @@ std::vector<LevelUse> use_by_level(const Graph& graph, const CollectiveResult& r
     const Link& link = graph.links()[i];
     LevelUse& level = levels[link.level.index()];
     ++level.links;
-    if (i >= result.links.size() || result.links[i].fine_bytes == 0) continue;
+    if (i >= result.links.size() || result.links[i].fine_bytes == 0) {
+      continue;
+    }
     ++level.used;
     fine[link.level.index()] += result.links[i].fine_bytes;
     level.peak_utilisation =
@@ -74,10 +78,14 @@ std::vector<LevelUse> use_by_level(const Graph& graph, const CollectiveResult& r
 
 RankTimes rank_times(const CollectiveResult& result) {
   RankTimes times;
-  if (result.time_of_rank.empty()) return times;
+  if (result.time_of_rank.empty()) {
+    return times;
+  }
   const auto [min, max] = std::ranges::minmax(result.time_of_rank);
   U128 sum = 0;
-  for (const Duration time : result.time_of_rank) sum += static_cast<U128>(time.count());
+  for (const Duration time : result.time_of_rank) {
+    sum += static_cast<U128>(time.count());
+  }
   times.min = min;
   times.max = max;
   times.mean = Duration(static_cast<std::int64_t>(sum / result.time_of_rank.size()));
@@ -96,7 +104,9 @@ std::vector<std::string> warnings_of(const ResultRow& row) {
 }
 
 std::optional<double> efficiency(const CollectiveResult& result) {
-  if (result.bounds.empty() || result.time == Duration::zero()) return std::nullopt;
+  if (result.bounds.empty() || result.time == Duration::zero()) {
+    return std::nullopt;
+  }
   return static_cast<double>(result.bounds.front().time.count()) /
          static_cast<double>(result.time.count());
 }

@@ -27,7 +27,9 @@ RunInfo Stopwatch::stop() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
   info.wall_s = elapsed.count();
   rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) == 0) info.peak_memory_bytes = usage.ru_maxrss * 1024;
+  if (getrusage(RUSAGE_SELF, &usage) == 0) {
+    info.peak_memory_bytes = usage.ru_maxrss * 1024;
+  }
   return info;
 }
 

@@ -23,7 +23,9 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
 }
 
 void end_line(std::string& out) {
-  while (!out.empty() && out.back() == ' ') out.pop_back();
+  while (!out.empty() && out.back() == ' ') {
+    out.pop_back();
+  }
   out += '\n';
 }
 
@@ -37,7 +39,9 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
     if (!lines.back().empty() && display_width(lines.back()) + 1 + display_width(word) > width) {
       lines.emplace_back();
     }
-    if (!lines.back().empty()) lines.back() += ' ';
+    if (!lines.back().empty()) {
+      lines.back() += ' ';
+    }
     lines.back() += word;
     begin = end + 1;
   }
@@ -62,8 +66,12 @@ std::vector<TextTable::Row> TextTable::wrapped_rows() const {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::vector<std::string> parts =
           columns_[c].max_width == 0 ? Row{row[c]} : wrapped(row[c], columns_[c].max_width);
-      while (lines.size() < first + parts.size()) lines.emplace_back(columns_.size());
-      for (std::size_t i = 0; i < parts.size(); ++i) lines[first + i][c] = parts[i];
+      while (lines.size() < first + parts.size()) {
+        lines.emplace_back(columns_.size());
+      }
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        lines[first + i][c] = parts[i];
+      }
     }
   }
   return lines;
@@ -76,7 +84,9 @@ std::string TextTable::render(const std::string& indent) const {
   Row rules;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = display_width(columns_[c].heading);
-    for (const Row& line : lines) width = std::max(width, display_width(line[c]));
+    for (const Row& line : lines) {
+      width = std::max(width, display_width(line[c]));
+    }
     widths.push_back(width);
     headings.push_back(columns_[c].heading);
     rules.emplace_back(width, '-');
@@ -85,14 +95,18 @@ std::string TextTable::render(const std::string& indent) const {
   const auto add_line = [&](const Row& cells) {
     out += indent;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (c > 0) out += "  ";
+      if (c > 0) {
+        out += "  ";
+      }
       out += padded(cells[c], widths[c], columns_[c].align);
     }
     end_line(out);
   };
   add_line(headings);
   add_line(rules);
-  for (const Row& line : lines) add_line(line);
+  for (const Row& line : lines) {
+    add_line(line);
+  }
   return out;
 }
 
@@ -102,7 +116,9 @@ std::string bar(double fraction, std::size_t width) {
   const auto units =
       static_cast<std::size_t>(std::lround(clamped * static_cast<double>(width) * 8));
   std::string text;
-  for (std::size_t i = 0; i < units / 8; ++i) text += "█";
+  for (std::size_t i = 0; i < units / 8; ++i) {
+    text += "█";
+  }
   return text + eighths.at(units % 8);
 }
 

@@ -23,7 +23,9 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
   std::vector<std::string> names;
   names.reserve(commands.size());
-  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  for (const CLI::App* command : commands) {
+    names.push_back(command->get_name());
+  }
   return names;
 }
 
@@ -46,14 +48,20 @@ Chosen choose(const CLI::App& root, const std::vector<std::string>& words) {
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) {
+      known.push_back("--" + name);
+    }
+    for (const std::string& name : option->get_snames()) {
+      known.push_back("-" + name);
+    }
   }
   return known;
 }
 
 bool is_known(const std::string& word, const std::vector<std::string>& known) {
-  if (std::ranges::find(known, word.substr(0, word.find('='))) != known.end()) return true;
+  if (std::ranges::find(known, word.substr(0, word.find('='))) != known.end()) {
+    return true;
+  }
   // "-b8" is "-b 8".
   return word[1] != '-' && std::ranges::find(known, word.substr(0, 2)) != known.end();
 }
@@ -63,7 +71,9 @@ std::optional<std::string> unknown_option(const Chosen& chosen) {
   for (const std::string& word : chosen.words) {
     const bool option = word.size() > 1 && word[0] == '-' &&
                         (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) != 0);
-    if (option && !is_known(word, known)) return word.substr(0, word.find('='));
+    if (option && !is_known(word, known)) {
+      return word.substr(0, word.find('='));
+    }
   }
   return std::nullopt;
 }
@@ -76,7 +86,9 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 std::vector<std::string> missing_options(const CLI::App& app) {
   std::vector<std::string> missing;
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_required() && option->count() == 0) missing.push_back(option->get_name());
+    if (option->get_required() && option->count() == 0) {
+      missing.push_back(option->get_name());
+    }
   }
   return missing;
 }
@@ -84,7 +96,9 @@ std::vector<std::string> missing_options(const CLI::App& app) {
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+    if (i > 0) {
+      text += i + 1 == words.size() ? " and " : ", ";
+    }
     text += words[i];
   }
   return text;
@@ -114,13 +128,17 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error,
         "unknown option " + *unknown, "",
         (is_word ? did_you_mean(*unknown, option_names(*chosen.app)) : "") + see_help);
   }
-  if (!commands_of(*chosen.app).empty()) return command_error(chosen, see_help);
+  if (!commands_of(*chosen.app).empty()) {
+    return command_error(chosen, see_help);
+  }
   if (const auto missing = missing_options(*chosen.app);
       !missing.empty() && error.get_name() == "RequiredError") {
     return InputError("missing " + joined(missing), "", see_help);
   }
   std::string text = error.what();
-  while (!text.empty() && text.back() == '\n') text.pop_back();
+  while (!text.empty() && text.back() == '\n') {
+    text.pop_back();
+  }
   if (error.get_name() == "ArgumentMismatch") {
     return InputError("a value is missing", text.substr(0, text.find(':')), see_help);
   }

@@ -40,7 +40,9 @@ class Rows {
  public:
   std::uint32_t place(Time begin, Time end) {
     for (std::size_t row = 0; row < free_from_.size(); ++row) {
-      if (free_from_[row] > begin) continue;
+      if (free_from_[row] > begin) {
+        continue;
+      }
       free_from_[row] = end;
       return static_cast<std::uint32_t>(row);
     }
@@ -60,7 +62,9 @@ class Rows {
 void TraceJson::on_step(const StepRecord& record) {
   steps_.push_back(record);
   const auto unfinished = unfinished_.find({record.operation, record.gpu, record.lane});
-  if (unfinished == unfinished_.end()) return;
+  if (unfinished == unfinished_.end()) {
+    return;
+  }
   for (const std::size_t transfer : unfinished->second) {
     transfers_[transfer].receiver_reached = record.reached;
     transfers_[transfer].receiver_end = record.end;
@@ -73,7 +77,9 @@ void TraceJson::on_transfer(const TransferRecord& record) {
                                                      static_cast<std::uint32_t>(routes_.size()));
   if (is_new) {
     std::vector<LinkId> links;
-    for (const RouteHop& hop : record.route->hops) links.push_back(hop.link);
+    for (const RouteHop& hop : record.route->hops) {
+      links.push_back(hop.link);
+    }
     routes_.push_back(std::move(links));
   }
   unfinished_[{record.operation, record.to_gpu, record.to_lane}].push_back(transfers_.size());
@@ -141,7 +147,9 @@ class TraceWriter {
       if (gpu.pid == 0) {
         gpu.rank = operation_rank.second;
         gpu.pid = gpu.rank.value() + 1;
-        while (!taken.insert(gpu.pid).second) ++gpu.pid;
+        while (!taken.insert(gpu.pid).second) {
+          ++gpu.pid;
+        }
         links_pid_ = std::max(links_pid_, gpu.pid + 1);
       }
       gpu.one_rank = gpu.one_rank && gpu.rank == operation_rank.second;
@@ -155,7 +163,9 @@ class TraceWriter {
       interval.end = std::max(interval.end, step.end);
     }
     std::vector<std::pair<OperationOnGpu, Interval*>> in_time;
-    for (auto& [key, interval] : operations_) in_time.push_back({key, &interval});
+    for (auto& [key, interval] : operations_) {
+      in_time.push_back({key, &interval});
+    }
     std::stable_sort(in_time.begin(), in_time.end(), [](const auto& a, const auto& b) {
       return a.second->begin < b.second->begin;
     });
@@ -168,7 +178,9 @@ class TraceWriter {
       const std::uint32_t row = operations_.at({step.gpu, step.operation}).row;
       std::string name =
           "lane " + std::to_string(step.lane) + " (channel " + std::to_string(step.channel) + ")";
-      if (row != 0) name += " #" + std::to_string(row + 1);
+      if (row != 0) {
+        name += " #" + std::to_string(row + 1);
+      }
       gpus_[step.gpu].threads.try_emplace(track.tid, std::move(name));
     }
   }
@@ -180,7 +192,9 @@ class TraceWriter {
 
   void lay_out_links() {
     std::vector<std::size_t> in_time(trace_->transfers_.size());
-    for (std::size_t i = 0; i < in_time.size(); ++i) in_time[i] = i;
+    for (std::size_t i = 0; i < in_time.size(); ++i) {
+      in_time[i] = i;
+    }
     std::stable_sort(in_time.begin(), in_time.end(), [this](std::size_t a, std::size_t b) {
       return trace_->transfers_[a].record.start < trace_->transfers_[b].record.start;
     });
@@ -193,7 +207,9 @@ class TraceWriter {
     std::vector<Use> uses;
     for (const std::size_t i : in_time) {
       const TraceJson::Transfer& transfer = trace_->transfers_[i];
-      if (transfer.record.left == transfer.record.start) continue;
+      if (transfer.record.left == transfer.record.start) {
+        continue;
+      }
       for (const LinkId link : trace_->routes_[transfer.route]) {
         uses.push_back({link, rows[link].place(transfer.record.start, transfer.record.left), i});
       }
@@ -216,11 +232,17 @@ class TraceWriter {
   void write_names() {
     for (const auto& [device, gpu] : gpus_) {
       std::string name = trace_->graph_->name(device);
-      if (gpu.one_rank) name = "rank " + std::to_string(gpu.rank.value()) + " (" + name + ")";
+      if (gpu.one_rank) {
+        name = "rank " + std::to_string(gpu.rank.value()) + " (" + name + ")";
+      }
       write_process(gpu.pid, name);
-      for (const auto& [tid, thread] : gpu.threads) write_thread({gpu.pid, tid}, thread);
+      for (const auto& [tid, thread] : gpu.threads) {
+        write_thread({gpu.pid, tid}, thread);
+      }
     }
-    if (link_threads_.empty()) return;
+    if (link_threads_.empty()) {
+      return;
+    }
     write_process(links_pid_, "links");
     for (std::uint32_t thread = 0; thread < link_threads_.size(); ++thread) {
       write_thread({links_pid_, thread + 1}, link_threads_[thread]);
@@ -246,7 +268,9 @@ class TraceWriter {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const std::int64_t reached = nanoseconds(steps[i].reached);
       events_.push_back({reached, Kind::step, i, {}});
-      if (nanoseconds(steps[i].ready) > reached) events_.push_back({reached, Kind::wait, i, {}});
+      if (nanoseconds(steps[i].ready) > reached) {
+        events_.push_back({reached, Kind::wait, i, {}});
+      }
     }
     const auto& transfers = trace_->transfers_;
     for (std::size_t i = 0; i < transfers.size(); ++i) {
@@ -254,7 +278,9 @@ class TraceWriter {
       const std::int64_t end = nanoseconds(transfers[i].receiver_end);
       const bool both_have_length = nanoseconds(transfers[i].record.left) > start &&
                                     end > nanoseconds(transfers[i].receiver_reached);
-      if (!both_have_length) continue;
+      if (!both_have_length) {
+        continue;
+      }
       const std::int64_t received = nanoseconds(transfers[i].record.received);
       events_.push_back({start, Kind::send, i, {}});
       events_.push_back({std::min(received, end - 1), Kind::receive, i, {}});
@@ -262,7 +288,9 @@ class TraceWriter {
     std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
       return std::pair(a.time, arrow(a.kind)) < std::pair(b.time, arrow(b.kind));
     });
-    for (const Event& event : events_) write_event(event);
+    for (const Event& event : events_) {
+      write_event(event);
+    }
   }
 
   [[nodiscard]] static bool arrow(Kind kind) { return kind == Kind::send || kind == Kind::receive; }

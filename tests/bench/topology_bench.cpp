@@ -29,7 +29,9 @@ void route(benchmark::State& state, const ClusterSpec& spec) {
     benchmark::DoNotOptimize(cluster.router().route(gpus[from], gpus[to]));
     from = (from + 1) % gpus.size();
     to = (to + 7) % gpus.size();
-    if (from == to) to = (to + 1) % gpus.size();
+    if (from == to) {
+      to = (to + 1) % gpus.size();
+    }
   }
 }
 

@@ -18,8 +18,12 @@ bool is_small(const collsim::ClusterSpec& spec) {
   constexpr std::uint64_t most_devices = 256;
   std::uint64_t devices = spec.node.gpus;
   std::uint64_t parallel = 1;
-  for (const auto& group : spec.node.devices) devices += group.count.value_or(1);
-  for (const auto& link : spec.node.links) parallel = std::max<std::uint64_t>(parallel, link.count);
+  for (const auto& group : spec.node.devices) {
+    devices += group.count.value_or(1);
+  }
+  for (const auto& link : spec.node.links) {
+    parallel = std::max<std::uint64_t>(parallel, link.count);
+  }
   if (spec.graph) {
     for (const auto& link : spec.graph->links) {
       parallel = std::max<std::uint64_t>(parallel, link.count);
@@ -42,7 +46,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const collsim::LoadedCluster loaded =
         collsim::parse_cluster(text, "fuzz.yaml", settings, collsim::ConfigPath{});
-    if (is_small(loaded.spec)) static_cast<void>(collsim::build_cluster(loaded));
+    if (is_small(loaded.spec)) {
+      static_cast<void>(collsim::build_cluster(loaded));
+    }
   } catch (const collsim::InputError& error) {
     static_cast<void>(error.render());
   }

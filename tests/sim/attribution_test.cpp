@@ -12,14 +12,18 @@ namespace {
 Duration part(const RunResult& result, Cause cause, std::optional<LevelId> level = std::nullopt) {
   Duration sum{};
   for (const AttributedTime& time : result.operations.back().attribution) {
-    if (time.cause == cause && (!level || time.level == level)) sum += time.time;
+    if (time.cause == cause && (!level || time.level == level)) {
+      sum += time.time;
+    }
   }
   return sum;
 }
 
 Duration sum_of(const RunResult& result) {
   Duration sum{};
-  for (const AttributedTime& time : result.operations.back().attribution) sum += time.time;
+  for (const AttributedTime& time : result.operations.back().attribution) {
+    sum += time.time;
+  }
   return sum;
 }
 
@@ -47,7 +51,9 @@ TEST_CASE("parts of a total come by cause and then by level, without those that 
   CHECK(parts[2].level == LevelId(0));
   CHECK(parts[3].level == LevelId(1));
   CHECK(parts[4].cause == Cause::latency);
-  for (std::size_t i = 0; i < parts.size(); ++i) CHECK(parts[i].time == Duration(i + 1));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    CHECK(parts[i].time == Duration(i + 1));
+  }
   CHECK(name_of(Cause::credit_wait) == "credit_wait");
 }
 
@@ -124,9 +130,13 @@ TEST_CASE("of two messages as late as each other the lower slot counts") {
   for (const bool long_first : {true, false}) {
     TableProgram program = program_for(4);
     const auto long_one = [&] { program.connect({Rank(1), 0}, {Rank(0), 0}); };
-    if (long_first) long_one();
+    if (long_first) {
+      long_one();
+    }
     program.connect({Rank(3), 0}, {Rank(0), 0});
-    if (!long_first) long_one();
+    if (!long_first) {
+      long_one();
+    }
     const auto relay = program.connect({Rank(2), 0}, {Rank(3), 0});
     // Rank 0 wants messages of one size, so the rest of the long one goes before on its own slot.
     const auto before = program.connect({Rank(1), 0}, {Rank(0), 1});

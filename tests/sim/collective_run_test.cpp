@@ -18,7 +18,9 @@ CollectiveJob job(const Cluster& cluster, const char* algorithm, CollectiveKind 
   job.gpus = *gpus(cluster);
   job.call =
       call_for_size(kind, static_cast<std::uint32_t>(job.gpus.size()), bytes, DataType::float32);
-  if (!allows_in_place(kind)) job.call.in_place = InPlace::no;
+  if (!allows_in_place(kind)) {
+    job.call.in_place = InPlace::no;
+  }
   job.algorithm = algorithm;
   return job;
 }
@@ -33,7 +35,9 @@ std::int64_t time_ps(const ClusterSpec& spec, NetworkModel model, const char* al
 
 Duration sum_of(const std::vector<AttributedTime>& parts) {
   Duration sum{};
-  for (const AttributedTime& part : parts) sum += part.time;
+  for (const AttributedTime& part : parts) {
+    sum += part.time;
+  }
   return sum;
 }
 

@@ -57,7 +57,9 @@ TEST_CASE("a deadlock counts the messages that are missing") {
   TableProgram program = program_for(4);
   for (std::uint32_t rank = 1; rank < 4; ++rank) {
     program.connect({Rank(rank), 0}, {Rank(0), 0});
-    if (rank == 2) program.add(Rank(rank), 0, step(1_B).send(0));
+    if (rank == 2) {
+      program.add(Rank(rank), 0, step(1_B).send(0));
+    }
   }
   program.add(Rank(0), 0, step(1_B).receive(0, 3));
   CHECK_THAT(error_of(std::move(program), 4),

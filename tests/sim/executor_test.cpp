@@ -117,7 +117,9 @@ TEST_CASE("a step waits for a step of another lane of its rank") {
   program.add(Rank(0), 0, step(1000_B).send(first.send));
   program.add(Rank(0), 0, step(1000_B).send(first.send));
   program.add(Rank(0), 1, step(500_B).send(second.send).after(0, 0));
-  for (int i = 0; i < 2; ++i) program.add(Rank(1), 0, step(1000_B).receive(first.receive));
+  for (int i = 0; i < 2; ++i) {
+    program.add(Rank(1), 0, step(1000_B).receive(first.receive));
+  }
   program.add(Rank(1), 1, step(500_B).receive(second.receive));
   RunOptions options = ideal();
   options.critical_path = true;
@@ -197,7 +199,9 @@ TEST_CASE("a ring with one FIFO slot goes round: a slot is free when its message
     program.connect({Rank(rank), 0}, {Rank((rank + 1) % 3), 0});
     program.set_lane(Rank(rank), 0, Lane{0, 0, 1});
     program.add(Rank(rank), 0, step(1000_B).send(0));
-    for (int i = 0; i < 4; ++i) program.add(Rank(rank), 0, step(1000_B).receive(0).send(0));
+    for (int i = 0; i < 4; ++i) {
+      program.add(Rank(rank), 0, step(1000_B).receive(0).send(0));
+    }
     program.add(Rank(rank), 0, step(1000_B).receive(0));
   }
   CHECK(run_on_all(Cluster(mesh(3)), std::move(program)).time == 5 * (wire(1000) + latency));
@@ -209,7 +213,9 @@ TEST_CASE("a lane may use many slots, in turn and at once") {
   TableProgram program = program_for(peers + 1);
   for (std::uint32_t peer = 1; peer <= peers; ++peer) {
     program.connect({Rank(0), 0}, {Rank(peer), 0});
-    for (int i = 0; i < 3; ++i) program.add(Rank(peer), 0, step(10_B).receive(0));
+    for (int i = 0; i < 3; ++i) {
+      program.add(Rank(peer), 0, step(10_B).receive(0));
+    }
   }
   for (int round = 0; round < 2; ++round) {
     for (std::uint32_t slot = 0; slot < peers; ++slot) {
@@ -383,6 +389,8 @@ TEST_CASE("the critical path is a chain of stretches without gaps") {
   CHECK(path[3].primitive == Primitive::receive);
   CHECK(path[3].start == path[3].end);
   CHECK(path[0].start == Time{});
-  for (std::size_t i = 1; i < path.size(); ++i) CHECK(path[i].start == path[i - 1].end);
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    CHECK(path[i].start == path[i - 1].end);
+  }
   CHECK(path.back().end == at(result.time));
 }

@@ -50,7 +50,9 @@ Case any_case() {
       call_for_size(kind, static_cast<std::uint32_t>(ranks),
                     Bytes(*rc::gen::inRange<std::int64_t>(0, 200'000)), DataType::float32);
   any.job.call.root = Rank(*rc::gen::inRange<std::size_t>(0, ranks));
-  if (!allows_in_place(kind)) any.job.call.in_place = InPlace::no;
+  if (!allows_in_place(kind)) {
+    any.job.call.in_place = InPlace::no;
+  }
   any.job.channels = *rc::gen::inRange<std::uint32_t>(1, 4);
   any.job.chunks = *rc::gen::inRange<std::uint32_t>(1, 4);
   return any;
@@ -95,7 +97,9 @@ Duration sum_of(const std::vector<AttributedTime>& parts) {
 std::string text_of(const CollectiveResult& result) {
   std::ostringstream text;
   text << result.time.count() << ' ' << result.transfers << ' ' << result.events << '\n';
-  for (const Duration time : result.time_of_rank) text << time.count() << ' ';
+  for (const Duration time : result.time_of_rank) {
+    text << time.count() << ' ';
+  }
   for (const AttributedTime& part : result.attribution) {
     text << name_of(part.cause) << (part.level ? part.level->value() : 99U) << ' '
          << part.time.count() << '\n';
@@ -143,16 +147,22 @@ TEST_CASE("attribution sums to the time, and the critical path has no gaps") {
     RC_ASSERT(sum_of(result.attribution) == result.time);
     RC_ASSERT(*std::max_element(result.time_of_rank.begin(), result.time_of_rank.end()) ==
               result.time);
-    for (const AttributedTime& part : result.attribution) RC_ASSERT(part.time > Duration{});
+    for (const AttributedTime& part : result.attribution) {
+      RC_ASSERT(part.time > Duration{});
+    }
     const std::vector<CriticalStep>& path = result.critical_path;
     RC_ASSERT(path.empty() == (result.transfers == 0));
-    if (path.empty()) return;
+    if (path.empty()) {
+      return;
+    }
     RC_ASSERT(path.front().start == Time{});
     RC_ASSERT(path.back().end == at(result.time));
     for (std::size_t i = 0; i < path.size(); ++i) {
       RC_ASSERT(path[i].start <= path[i].left);
       RC_ASSERT(path[i].left <= path[i].end);
-      if (i > 0) RC_ASSERT(path[i].start == path[i - 1].end);
+      if (i > 0) {
+        RC_ASSERT(path[i].start == path[i - 1].end);
+      }
     }
   }));
 }

@@ -32,7 +32,9 @@ std::vector<json> events_of(const std::string& text, std::string_view phase) {
   std::vector<json> events;
   const json trace = json::parse(text);
   for (const json& event : trace.at("traceEvents")) {
-    if (event.at("ph") == phase) events.push_back(event);
+    if (event.at("ph") == phase) {
+      events.push_back(event);
+    }
   }
   return events;
 }
@@ -51,14 +53,18 @@ void check_rules(const std::string& text) {
   std::int64_t last = 0;
   const json trace = json::parse(text);
   for (const json& event : trace.at("traceEvents")) {
-    if (event.at("ph") == "M") continue;
+    if (event.at("ph") == "M") {
+      continue;
+    }
     const std::int64_t time = nanoseconds(event.at("ts"));
     CHECK(time >= last);
     last = time;
     CHECK(event.at("pid") > 0);
     CHECK(event.at("tid") > 0);
     auto& slices = open[track_of(event)];
-    while (!slices.empty() && slices.back().second <= time) slices.pop_back();
+    while (!slices.empty() && slices.back().second <= time) {
+      slices.pop_back();
+    }
     if (event.at("ph") == "X") {
       const std::int64_t end = time + nanoseconds(event.at("dur"));
       CHECK((slices.empty() || end <= slices.back().second));
@@ -71,7 +77,9 @@ void check_rules(const std::string& text) {
       CHECK(arrows[event.at("id")] >= 0);
     }
   }
-  for (const auto& [id, balance] : arrows) CHECK(balance == 0);
+  for (const auto& [id, balance] : arrows) {
+    CHECK(balance == 0);
+  }
 }
 
 }  // namespace
@@ -124,7 +132,9 @@ TEST_CASE("every rank and lane has a track, every busy link at least one") {
   std::map<std::string, int> names;
   std::set<std::string> links;
   for (const json& event : events_of(text, "M")) {
-    if (event.at("name") == "process_name") ++names[event.at("args").at("name")];
+    if (event.at("name") == "process_name") {
+      ++names[event.at("args").at("name")];
+    }
     if (event.at("name") == "thread_name" && event.at("pid") == 5) {
       const std::string name = event.at("args").at("name");
       links.insert(name.substr(0, name.find(" #")));
@@ -151,7 +161,9 @@ TEST_CASE("operations that run at once have threads of their own, one after the 
         trace_of(cluster, {collective("ring", CollectiveKind::all_gather, 3_KiB, all, launch),
                            collective("ring", CollectiveKind::all_gather, 3_KiB, all)});
     for (const json& event : events_of(text, "X")) {
-      if (event.at("pid") < 4) tracks.insert(track_of(event));
+      if (event.at("pid") < 4) {
+        tracks.insert(track_of(event));
+      }
     }
     return tracks.size();
   };

@@ -27,7 +27,9 @@ TEST_CASE("an unreachable pair is found just where there is one") {
       return;
     }
     for (const DeviceId from : graph.gpus()) {
-      for (const DeviceId to : graph.gpus()) RC_ASSERT(from == to || reaches(graph, from, to));
+      for (const DeviceId to : graph.gpus()) {
+        RC_ASSERT(from == to || reaches(graph, from, to));
+      }
     }
   }));
 }

@@ -67,17 +67,23 @@ TEST_CASE("shortest latencies agree with relaxing every link until nothing chang
         for (const Link& link : graph.links()) {
           const bool forwards =
               link.source == from || graph.device(link.source).kind != DeviceKind::gpu;
-          if (!forwards || !known.contains(link.source)) continue;
+          if (!forwards || !known.contains(link.source)) {
+            continue;
+          }
           const Duration through = known[link.source] + link.latency;
           const auto [found, is_new] = known.emplace(link.target, through);
-          if (!is_new) found->second = std::min(found->second, through);
+          if (!is_new) {
+            found->second = std::min(found->second, through);
+          }
         }
       }
       const auto latencies = shortest_latencies(graph, from);
       for (std::size_t i = 0; i < latencies.size(); ++i) {
         const auto found = known.find(DeviceId(i));
         RC_ASSERT(latencies[i].has_value() == (found != known.end()));
-        if (latencies[i]) RC_ASSERT(*latencies[i] == found->second);
+        if (latencies[i]) {
+          RC_ASSERT(*latencies[i] == found->second);
+        }
       }
     }
   }));

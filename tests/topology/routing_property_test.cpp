@@ -26,14 +26,18 @@ template <class Function>
 void for_each_pair(const Graph& graph, Function function) {
   for (const DeviceId from : graph.gpus()) {
     for (const DeviceId to : graph.gpus()) {
-      if (from != to) function(from, to);
+      if (from != to) {
+        function(from, to);
+      }
     }
   }
 }
 
 test::Path links_of(const Route& route) {
   test::Path path;
-  for (const RouteHop& hop : route.hops) path.push_back(hop.link);
+  for (const RouteHop& hop : route.hops) {
+    path.push_back(hop.link);
+  }
   return path;
 }
 
@@ -41,14 +45,18 @@ test::Path links_of(const Route& route) {
 std::map<LinkId, std::uint64_t> paths_over(const std::vector<test::Path>& paths) {
   std::map<LinkId, std::uint64_t> count;
   for (const test::Path& path : paths) {
-    for (const LinkId link : path) ++count[link];
+    for (const LinkId link : path) {
+      ++count[link];
+    }
   }
   return count;
 }
 
 Duration latency_of(const Graph& graph, const test::Path& path) {
   Duration sum{};
-  for (const LinkId link : path) sum += graph.link(link).latency;
+  for (const LinkId link : path) {
+    sum += graph.link(link).latency;
+  }
   return sum;
 }
 
@@ -78,7 +86,9 @@ TEST_CASE("a sprayed route is all widest shortest paths in equal parts") {
     const Router router(graph, RoutingKind::spray);
     for_each_pair(graph, [&](DeviceId from, DeviceId to) {
       const auto paths = test::widest_shortest_paths(graph, from, {to});
-      if (paths.empty()) return;
+      if (paths.empty()) {
+        return;
+      }
       const Route route = router.route(from, to);
       auto expected = paths_over(paths);
       for (const RouteHop& hop : route.hops) {
@@ -89,7 +99,9 @@ TEST_CASE("a sprayed route is all widest shortest paths in equal parts") {
       }
       RC_ASSERT(expected.empty());
       Duration slowest{};
-      for (const auto& path : paths) slowest = std::max(slowest, latency_of(graph, path));
+      for (const auto& path : paths) {
+        slowest = std::max(slowest, latency_of(graph, path));
+      }
       RC_ASSERT(route.latency == slowest);
     });
   }));
@@ -102,7 +114,9 @@ TEST_CASE("static forwards by destination: routes to one GPU never part once the
     for (const DeviceId to : graph.gpus()) {
       std::map<DeviceId, LinkId> next;
       for (const DeviceId from : graph.gpus()) {
-        if (from == to || test::shortest_paths(graph, from, {to}).empty()) continue;
+        if (from == to || test::shortest_paths(graph, from, {to}).empty()) {
+          continue;
+        }
         for (const LinkId link : links_of(router.route(from, to))) {
           const auto [known, is_new] = next.emplace(graph.link(link).source, link);
           RC_ASSERT(known->second == link);
@@ -121,9 +135,13 @@ TEST_CASE("a GPU's NIC has the fewest links to it, then the widest way, then the
       test::Path way;
       for (const DeviceId nic : graph.nics(NodeId(0))) {
         const auto paths = test::widest_shortest_paths(graph, gpu, {nic, false});
-        if (paths.empty()) continue;
+        if (paths.empty()) {
+          continue;
+        }
         const test::Path& path = paths.front();
-        if (best && path.size() > way.size()) continue;
+        if (best && path.size() > way.size()) {
+          continue;
+        }
         if (best && path.size() == way.size() &&
             test::width_of(graph, path) <= test::width_of(graph, way)) {
           continue;
@@ -187,8 +205,12 @@ struct LeafShift {
       const auto number = static_cast<std::uint32_t>(std::stoul(name.substr(begin, end - begin)));
       return name.substr(0, begin) + std::to_string((number + by) % count) + name.substr(end);
     };
-    if (name.starts_with("node")) name = moved(4, nodes_per_leaf, nodes_per_leaf * leaves);
-    if (name.starts_with("leaf")) name = moved(4, 1, leaves);
+    if (name.starts_with("node")) {
+      name = moved(4, nodes_per_leaf, nodes_per_leaf * leaves);
+    }
+    if (name.starts_with("leaf")) {
+      name = moved(4, 1, leaves);
+    }
     return test::device(graph, name);
   }
 };
@@ -202,7 +224,9 @@ TEST_CASE("routes commute with a shift by whole leaves") {
     const Graph& graph = cluster.graph();
     const LeafShift shift{graph, 2, 3};
     std::vector<DeviceId> image;
-    for (std::size_t i = 0; i < graph.devices().size(); ++i) image.push_back(shift(DeviceId(i)));
+    for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+      image.push_back(shift(DeviceId(i)));
+    }
     for_each_pair(graph, [&](DeviceId from, DeviceId to) {
       const Route route = cluster.router().route(from, to);
       const Route moved = cluster.router().route(image[from.index()], image[to.index()]);

@@ -221,7 +221,9 @@ TEST_CASE("spray refuses more paths than it can count exactly") {
                                       {"x", DeviceKind::nvswitch, {}},
                                       {"y", DeviceKind::nvswitch, {}}},
                                      {{"a", "x"}, {"x", "y"}, {"y", "b"}});
-  for (LinkSpec& link : graph.links) link.count = 1U << 11U;
+  for (LinkSpec& link : graph.links) {
+    link.count = 1U << 11U;
+  }
   const Graph built = detail::build_explicit(graph);
   const Router router(built, RoutingKind::spray);
   CHECK_THROWS_AS(router.route(DeviceId(0), DeviceId(1)), InputError);

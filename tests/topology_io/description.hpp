@@ -17,7 +17,9 @@ inline ConfigPath shipped() { return ConfigPath{{source_path("configs").string()
 
 inline std::vector<Setting> settings(const std::vector<std::string>& texts) {
   std::vector<Setting> parsed;
-  for (const std::string& text : texts) parsed.push_back(parse_setting(text));
+  for (const std::string& text : texts) {
+    parsed.push_back(parse_setting(text));
+  }
   return parsed;
 }
 

@@ -63,7 +63,9 @@ const Link& link_between(const Graph& graph, const std::string& from, const std:
   const DeviceId source = graph.find_device(from).value();
   const DeviceId target = graph.find_device(to).value();
   for (const LinkId id : graph.links_out(source)) {
-    if (graph.link(id).target == target) return graph.link(id);
+    if (graph.link(id).target == target) {
+      return graph.link(id);
+    }
   }
   throw InternalError(__FILE__, __LINE__, "link", "no link from " + from + " to " + to);
 }
@@ -152,7 +154,9 @@ TEST_CASE("every shipped cluster and node has a line that describes it", "[clust
     CHECK_FALSE(entry.description.empty());
     CHECK(message_of(entry.name, shipped()) == "accepted");
   }
-  for (const ConfigEntry& entry : list_nodes(shipped())) CHECK_FALSE(entry.description.empty());
+  for (const ConfigEntry& entry : list_nodes(shipped())) {
+    CHECK_FALSE(entry.description.empty());
+  }
 }
 
 TEST_CASE("an unknown cluster is named with the nearest known one", "[load]") {
@@ -209,7 +213,9 @@ TEST_CASE("a file that may not be read is refused", "[load]") {
   const Folder folder("permission");
   const std::string file = folder.write("secret.yaml", two_gpus());
   std::filesystem::permissions(file, std::filesystem::perms::none);
-  if (std::ifstream(file)) return;  // whoever runs this may read everything
+  if (std::ifstream(file)) {
+    return;  // whoever runs this may read everything
+  }
   CHECK(message_of(file, ConfigPath{}) == "error: cannot read \"" + file + "\": Permission denied");
 }
 

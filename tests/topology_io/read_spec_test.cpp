@@ -23,7 +23,9 @@ ClusterSpec spec_of(const std::string& text, const std::vector<std::string>& set
 /// "VALUE (ORIGIN)" of a path in the list of values in force.
 std::string value_of(const ClusterSpec& spec, const std::string& path) {
   for (const Provenance& value : spec.values) {
-    if (value.path == path) return value.value + " (" + value.origin + ")";
+    if (value.path == path) {
+      return value.value + " (" + value.origin + ")";
+    }
   }
   return "none";
 }

@@ -169,7 +169,9 @@ TEST_CASE("an alias bomb ends early", "[yaml]") {
   for (int i = 1; i <= 9; ++i) {
     const std::string before = "*a" + std::to_string(i - 1);
     bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before;
-    for (int j = 1; j < 8; ++j) bomb += ", " + before;
+    for (int j = 1; j < 8; ++j) {
+      bomb += ", " + before;
+    }
     bomb += "]\n";
   }
   CHECK(message(bomb) ==
@@ -180,7 +182,9 @@ TEST_CASE("an alias bomb ends early", "[yaml]") {
 TEST_CASE("deep nesting is refused", "[yaml]") {
   const auto repeated = [](const std::string& text, int times) {
     std::string result;
-    for (int i = 0; i < times; ++i) result += text;
+    for (int i = 0; i < times; ++i) {
+      result += text;
+    }
     return result;
   };
   // The mapping and 63 lists are 64 levels; the bracket of the 64th list is one too many.
@@ -202,7 +206,9 @@ TEST_CASE("deep nesting is refused", "[yaml]") {
 TEST_CASE("large texts are refused", "[yaml]") {
   CHECK(message("# " + std::string(5U << 20U, 'x')) == "x.yaml: error: larger than 4 MiB");
   std::string keys;
-  for (int i = 0; i < 257; ++i) keys += "k" + std::to_string(i) + ": 1\n";
+  for (int i = 0; i < 257; ++i) {
+    keys += "k" + std::to_string(i) + ": 1\n";
+  }
   CHECK(message(keys) ==
         "x.yaml:257:1: error: more than 256 keys in one mapping\n"
         "  k256: 1\n"
