@@ -96,7 +96,7 @@ class BlocksAlongTree : public Pattern {
   [[nodiscard]] Span range(const Part& part, std::uint32_t at_number, std::uint32_t v,
                            std::uint32_t count) const {
     const bool at_everyone = at_number == 0 && !rotated();
-    return part.blocks(at_everyone ? everyone_ : all_blocks(Buffer::scratch), v, count);
+    return part.blocks(at_everyone ? everyone_ : all_blocks(Buffer::Scratch), v, count);
   }
   struct Turn {
     Span by_rank;
@@ -105,7 +105,7 @@ class BlocksAlongTree : public Pattern {
   /// The two ranges that turning consists of: ranks from the root on, and those before it.
   [[nodiscard]] Turn turn(const Part& part, std::uint64_t index) const {
     const std::uint32_t root = rotation_.root().value();
-    const Place scratch = all_blocks(Buffer::scratch);
+    const Place scratch = all_blocks(Buffer::Scratch);
     const std::uint32_t rest = ranks() - root;
     if (index == 0) {
       return {part.blocks(everyone_, root, rest), part.blocks(scratch, 0, rest)};
@@ -235,21 +235,21 @@ class TreeGather final : public BlocksAlongTree {
 
 std::unique_ptr<Pattern> pattern_for(const CollectiveCall& call) {
   const std::uint32_t n = call.ranks;
-  const Place input = all_blocks(Buffer::input);
-  const Place output = all_blocks(Buffer::output);
+  const Place input = all_blocks(Buffer::Input);
+  const Place output = all_blocks(Buffer::Output);
   const auto tree_from = [&](Rank root) { return std::make_unique<RankedBinomialTree>(n, root); };
   switch (call.kind) {
-    case CollectiveKind::broadcast:
+    case CollectiveKind::Broadcast:
       return tree_broadcast(tree_from(call.root), input, output);
-    case CollectiveKind::reduce:
+    case CollectiveKind::Reduce:
       return tree_reduce(tree_from(call.root), input, output);
-    case CollectiveKind::scatter:
-      return std::make_unique<TreeScatter>(n, call.root, input, own_block(Buffer::output));
-    case CollectiveKind::gather:
-      return std::make_unique<TreeGather>(n, call.root, output, own_block(Buffer::input));
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::Scatter:
+      return std::make_unique<TreeScatter>(n, call.root, input, own_block(Buffer::Output));
+    case CollectiveKind::Gather:
+      return std::make_unique<TreeGather>(n, call.root, output, own_block(Buffer::Input));
+    case CollectiveKind::AllReduce:
       return then(tree_reduce(tree_from(Rank(0)), input, output),
-                  tree_broadcast(tree_from(Rank(0)), output, output), Composition::pipelined);
+                  tree_broadcast(tree_from(Rank(0)), output, output), Composition::Pipelined);
     default:
       COLLSIM_ENSURE(false, "tree does not implement this collective");
   }
@@ -266,7 +266,7 @@ Algorithm tree() {
   using enum CollectiveKind;
   return {"tree",
           "a binomial tree: log2 n messages deep, for small sizes",
-          {all_reduce, broadcast, reduce, scatter, gather},
+          {AllReduce, Broadcast, Reduce, Scatter, Gather},
           no_obstacle,
           build};
 }

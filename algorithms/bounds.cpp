@@ -128,7 +128,7 @@ Groups leaf_groups(const Graph& graph) {
   for (const Link& link : graph.links()) {
     const Device& source = graph.device(link.source);
     const Device& target = graph.device(link.target);
-    if (source.node && target.kind == DeviceKind::network_switch) {
+    if (source.node && target.kind == DeviceKind::NetworkSwitch) {
       groups.join(link.source.index(), link.target.index());
     }
   }
@@ -153,7 +153,7 @@ void add_leaf_group_cut(std::vector<Bound>& bounds, const Graph& graph,
   }
   std::vector<std::optional<std::size_t>> leaf_of(devices);
   for (std::size_t index = 0; index < devices; ++index) {
-    const bool is_leaf = graph.devices()[index].kind == DeviceKind::network_switch;
+    const bool is_leaf = graph.devices()[index].kind == DeviceKind::NetworkSwitch;
     std::optional<std::size_t>& leaf = leaf_of[groups.of(index)];
     if (is_leaf && !leaf) {
       leaf = index;
@@ -206,7 +206,7 @@ void add_total_sent(std::vector<Bound>& bounds, const std::vector<Cut>& cuts,
   bounds.push_back(Bound{"total sent", "", transfer_time_fine(fine, rate)});
 }
 
-enum class Direction : std::uint8_t { outward, inward };
+enum class Direction : std::uint8_t { Outward, Inward };
 
 /// Latency of the quickest way that data can take from `start` to every device (inward: from every
 /// device to `start`). GPUs forward too: an algorithm may send in several hops.
@@ -222,7 +222,7 @@ std::vector<std::optional<Duration>> quickest(const Graph& graph, DeviceId start
       frontier.emplace(latency, device);
     }
   };
-  const bool outward = direction == Direction::outward;
+  const bool outward = direction == Direction::Outward;
   reach(start, Duration{});
   while (!frontier.empty()) {
     const auto [latency, device] = frontier.top();
@@ -255,9 +255,9 @@ Duration longest_latency(const Graph& graph, std::span<const DeviceId> gpus,
                          const CollectiveCall& call) {
   if (has_root(call.kind)) {
     const bool from_root =
-        call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::scatter;
+        call.kind == CollectiveKind::Broadcast || call.kind == CollectiveKind::Scatter;
     return longest(quickest(graph, gpus[call.root.index()],
-                            from_root ? Direction::outward : Direction::inward),
+                            from_root ? Direction::Outward : Direction::Inward),
                    gpus);
   }
   const std::size_t searches =
@@ -265,9 +265,9 @@ Duration longest_latency(const Graph& graph, std::span<const DeviceId> gpus,
   const std::size_t stride = (gpus.size() + searches - 1) / searches;
   Duration result{};
   for (std::size_t rank = 0; rank < gpus.size(); rank += stride) {
-    const auto latencies = quickest(graph, gpus[rank], Direction::outward);
+    const auto latencies = quickest(graph, gpus[rank], Direction::Outward);
     const std::span<const DeviceId> targets =
-        call.kind == CollectiveKind::send_recv ? gpus.subspan((rank + 1) % gpus.size(), 1) : gpus;
+        call.kind == CollectiveKind::SendRecv ? gpus.subspan((rank + 1) % gpus.size(), 1) : gpus;
     result = std::max(result, longest(latencies, targets));
   }
   return result;

@@ -24,25 +24,25 @@ Crossing crossing_of_all_gather(const CollectiveCall& call, const CutSet& set) {
 
 Crossing must_cross(const CollectiveCall& call, const CutSet& set) {
   switch (call.kind) {
-    case CollectiveKind::broadcast:
+    case CollectiveKind::Broadcast:
       return crossing_of_broadcast(call, set);
-    case CollectiveKind::reduce:
+    case CollectiveKind::Reduce:
       return reversed(crossing_of_broadcast(call, set));
-    case CollectiveKind::gather:
+    case CollectiveKind::Gather:
       return crossing_of_gather(call, set);
-    case CollectiveKind::scatter:
+    case CollectiveKind::Scatter:
       return reversed(crossing_of_gather(call, set));
-    case CollectiveKind::all_gather:
+    case CollectiveKind::AllGather:
       return crossing_of_all_gather(call, set);
-    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::ReduceScatter:
       return reversed(crossing_of_all_gather(call, set));
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::AllReduce:
       return Crossing{call.size(), call.size()};
-    case CollectiveKind::all_to_all: {
+    case CollectiveKind::AllToAll: {
       const Bytes exchanged = set.size * (call.ranks - set.size) * call.block();
       return Crossing{exchanged, exchanged};
     }
-    case CollectiveKind::send_recv:
+    case CollectiveKind::SendRecv:
       return Crossing{set.sends_outside * call.size(), set.receives_outside * call.size()};
   }
   return Crossing{};
@@ -69,7 +69,7 @@ std::vector<CutSet> cut_sets(const CollectiveCall& call, std::span<const std::ui
 }
 
 std::optional<Bytes> must_be_sent(const CollectiveCall& call) {
-  if (call.kind != CollectiveKind::all_reduce) {
+  if (call.kind != CollectiveKind::AllReduce) {
     return std::nullopt;
   }
   return 2 * (std::int64_t{call.ranks} - 1) * call.size();

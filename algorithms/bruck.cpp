@@ -22,9 +22,9 @@ namespace collsim {
 
 namespace {
 
-constexpr Place input = all_blocks(Buffer::input);
-constexpr Place output = all_blocks(Buffer::output);
-constexpr Place scratch = all_blocks(Buffer::scratch);
+constexpr Place input = all_blocks(Buffer::Input);
+constexpr Place output = all_blocks(Buffer::Output);
+constexpr Place scratch = all_blocks(Buffer::Scratch);
 
 Step copy(const Span& source, const Span& destination) {
   Step step;
@@ -88,7 +88,7 @@ class BruckAllGather final : public Bruck {
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
     if (index == 0) {
-      return copy(part.blocks(own_block(Buffer::input), rank.value()), part.blocks(scratch, 0));
+      return copy(part.blocks(own_block(Buffer::Input), rank.value()), part.blocks(scratch, 0));
     }
     if (index > 2 * rounds()) {
       const Turn at = turn(rank, index - 1 - 2 * rounds());
@@ -163,10 +163,10 @@ class BruckAllToAll final : public Bruck {
 std::unique_ptr<Program> build(const ProgramRequest& request) {
   const CollectiveCall& call = request.call;
   std::unique_ptr<Pattern> pattern;
-  if (call.kind == CollectiveKind::all_gather) {
+  if (call.kind == CollectiveKind::AllGather) {
     pattern = std::make_unique<BruckAllGather>(call.ranks);
   } else {
-    COLLSIM_ENSURE(call.kind == CollectiveKind::all_to_all,
+    COLLSIM_ENSURE(call.kind == CollectiveKind::AllToAll,
                    "bruck does not implement this collective");
     pattern = std::make_unique<BruckAllToAll>(call.ranks);
   }
@@ -179,7 +179,7 @@ Algorithm bruck() {
   using enum CollectiveKind;
   return {"bruck",
           "log2 n rounds for any number of ranks: all-to-all and all-gather of small blocks",
-          {all_gather, all_to_all},
+          {AllGather, AllToAll},
           no_obstacle,
           build};
 }

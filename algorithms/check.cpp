@@ -14,21 +14,21 @@ namespace collsim {
 
 std::string_view name_of(CheckFailure::Kind kind) {
   switch (kind) {
-    case CheckFailure::Kind::wrong_data:
+    case CheckFailure::Kind::WrongData:
       return "wrong data";
-    case CheckFailure::Kind::missing_data:
+    case CheckFailure::Kind::MissingData:
       return "missing data";
-    case CheckFailure::Kind::duplicate:
+    case CheckFailure::Kind::Duplicate:
       return "duplicate";
-    case CheckFailure::Kind::mixed_elements:
+    case CheckFailure::Kind::MixedElements:
       return "mixed elements";
-    case CheckFailure::Kind::race:
+    case CheckFailure::Kind::Race:
       return "race";
-    case CheckFailure::Kind::deadlock:
+    case CheckFailure::Kind::Deadlock:
       return "deadlock";
-    case CheckFailure::Kind::unmatched_message:
+    case CheckFailure::Kind::UnmatchedMessage:
       return "unmatched message";
-    case CheckFailure::Kind::bad_program:
+    case CheckFailure::Kind::BadProgram:
       return "bad program";
   }
   return "";
@@ -45,11 +45,11 @@ using Kind = CheckFailure::Kind;
 
 std::string_view name_of(Buffer buffer) {
   switch (buffer) {
-    case Buffer::input:
+    case Buffer::Input:
       return "input";
-    case Buffer::output:
+    case Buffer::Output:
       return "output";
-    case Buffer::scratch:
+    case Buffer::Scratch:
       return "scratch";
   }
   return "";
@@ -89,14 +89,14 @@ RankState initial_state(const Program& program, Rank rank, detail::RankSets& set
   const CollectiveCall& call = program.call();
   RankState state;
   state.sizes = {call.input_bytes(rank), call.output_bytes(rank), program.scratch_bytes(rank)};
-  for (const Buffer buffer : {Buffer::input, Buffer::output, Buffer::scratch}) {
+  for (const Buffer buffer : {Buffer::Input, Buffer::Output, Buffer::Scratch}) {
     state.places[static_cast<std::size_t>(buffer)] = place_of(call, rank, buffer);
   }
-  state.keeps_input = state.memory_of(Buffer::input) != state.memory_of(Buffer::output) ||
-                      state.size_of(Buffer::output) == Bytes(0);
-  const std::int64_t base = state.base_of(Buffer::input);
-  state.memories[state.memory_of(Buffer::input)].initialise(
-      base, base + state.size_of(Buffer::input).count(), {0, sets.single(rank)});
+  state.keeps_input = state.memory_of(Buffer::Input) != state.memory_of(Buffer::Output) ||
+                      state.size_of(Buffer::Output) == Bytes(0);
+  const std::int64_t base = state.base_of(Buffer::Input);
+  state.memories[state.memory_of(Buffer::Input)].initialise(
+      base, base + state.size_of(Buffer::Input).count(), {0, sets.single(rank)});
 
   const std::uint32_t lanes = program.lane_count(rank);
   if (lanes > 1) {
@@ -123,7 +123,7 @@ class Checker final : public detail::StepHandler {
   CheckReport report(detail::WalkReport walk);
 
  private:
-  enum class Access : std::uint8_t { read, write };
+  enum class Access : std::uint8_t { Read, Write };
 
   [[nodiscard]] SymbolicData value_of(const StepPlace& place, const Step& step,
                                       std::span<const ConnectionId> received);
@@ -172,7 +172,7 @@ Walk Checker::execute(const StepPlace& place, const Step& step,
   for (const ConnectionId connection : sent) {
     messages(connection).push(value);
   }
-  return failures_.size() < max_failures_ ? Walk::go_on : Walk::stop;
+  return failures_.size() < max_failures_ ? Walk::GoOn : Walk::Stop;
 }
 
 SymbolicData Checker::value_of(const StepPlace& place, const Step& step,
@@ -190,13 +190,13 @@ SymbolicData Checker::value_of(const StepPlace& place, const Step& step,
       return;
     }
     const auto& [kind, left, right] = *reduction.clash;
-    if (kind == detail::ReductionClash::Kind::common_contributor) {
+    if (kind == detail::ReductionClash::Kind::CommonContributor) {
       const Rank twice = sets_.common(left.contributors, right.contributors).value();
-      fail(Kind::duplicate, place,
+      fail(Kind::Duplicate, place,
            "reduces the contribution of rank " + std::to_string(twice.value()) + " twice: " +
                text_of(left, 1, sets_) + " with that of " + sets_.text(right.contributors));
     } else {
-      fail(Kind::mixed_elements, place,
+      fail(Kind::MixedElements, place,
            "reduces different elements: " + text_of(left, 1, sets_) + " with " +
                text_of(right, 1, sets_));
     }
@@ -215,7 +215,7 @@ SymbolicData Checker::value_of(const StepPlace& place, const Step& step,
   }
 
   if (step.destination || step.sends.count > 0) {
-    fail(Kind::bad_program, place, "writes or sends a value but takes none from anywhere");
+    fail(Kind::BadProgram, place, "writes or sends a value but takes none from anywhere");
   }
   SymbolicData nothing;
   nothing.append(step.bytes.count(), SymbolicValue::spoilt());
@@ -226,7 +226,7 @@ bool Checker::usable(const StepPlace& place, const Step& step, const Span& span)
   const auto objection =
       detail::objection_to(span, step.bytes, ranks_[place.rank.index()].size_of(span.buffer));
   if (objection) {
-    fail(Kind::bad_program, place, std::string(name_of(span.buffer)) + ": " + *objection);
+    fail(Kind::BadProgram, place, std::string(name_of(span.buffer)) + ": " + *objection);
   }
   return !objection;
 }
@@ -237,12 +237,12 @@ SymbolicData Checker::read(const StepPlace& place, const Step& step, const Span&
   if (!usable(place, step, span)) {
     return nothing;
   }
-  look_for_race(place, span, Access::read);
+  look_for_race(place, span, Access::Read);
   const RankState& rank = ranks_[place.rank.index()];
   detail::SymbolicMemory::Reading reading =
       rank.memories[rank.memory_of(span.buffer)].read(span, rank.base_of(span.buffer));
   if (reading.missing) {
-    fail(Kind::missing_data, place,
+    fail(Kind::MissingData, place,
          "reads " + text_of(span.buffer, *reading.missing, *reading.missing + 1) +
              ", which nothing has written");
   }
@@ -255,10 +255,10 @@ void Checker::write(const StepPlace& place, const Step& step, const SymbolicData
     return;
   }
   RankState& rank = ranks_[place.rank.index()];
-  if (span.buffer == Buffer::input && rank.keeps_input && step.bytes > Bytes(0)) {
-    fail(Kind::bad_program, place, "writes its input buffer, which must stay as it is");
+  if (span.buffer == Buffer::Input && rank.keeps_input && step.bytes > Bytes(0)) {
+    fail(Kind::BadProgram, place, "writes its input buffer, which must stay as it is");
   }
-  look_for_race(place, span, Access::write);
+  look_for_race(place, span, Access::Write);
   rank.memories[rank.memory_of(span.buffer)].write(span, rank.base_of(span.buffer), data,
                                                    {place.lane, place.step});
 }
@@ -272,14 +272,14 @@ void Checker::look_for_race(const StepPlace& place, const Span& span, Access acc
   const std::int64_t base = rank.base_of(span.buffer);
   detail::AccessLog& log = rank.accesses[rank.memory_of(span.buffer)];
   detail::for_each_run(span, [&](std::int64_t begin, std::int64_t end) {
-    const auto race = access == Access::read ? log.read(base + begin, base + end, at, *rank.order)
+    const auto race = access == Access::Read ? log.read(base + begin, base + end, at, *rank.order)
                                              : log.write(base + begin, base + end, at, *rank.order);
     if (!race || std::exchange(race_reported_, true)) {
       return;
     }
-    const bool other_reads = race->kind == detail::RacingAccess::Kind::read;
-    fail(Kind::race, place,
-         std::string(access == Access::read ? "reads " : "writes ") +
+    const bool other_reads = race->kind == detail::RacingAccess::Kind::Read;
+    fail(Kind::Race, place,
+         std::string(access == Access::Read ? "reads " : "writes ") +
              text_of(span.buffer, race->begin - base, race->end - base) + ", which lane " +
              std::to_string(race->step.lane) + ", step " + std::to_string(race->step.index) +
              (other_reads ? ", reads" : ", writes") + ", and nothing orders the two");
@@ -302,17 +302,17 @@ CheckReport Checker::report(detail::WalkReport walk) {
 
 void Checker::check_output(Rank rank) {
   const RankState& state = ranks_[rank.index()];
-  const detail::SymbolicMemory& memory = state.memories[state.memory_of(Buffer::output)];
-  const std::int64_t base = state.base_of(Buffer::output);
+  const detail::SymbolicMemory& memory = state.memories[state.memory_of(Buffer::Output)];
+  const std::int64_t base = state.base_of(Buffer::Output);
   memory.inspect(
-      base, base + state.size_of(Buffer::output).count(),
+      base, base + state.size_of(Buffer::Output).count(),
       [&](std::int64_t begin, std::int64_t end, const detail::SymbolicMemory::Content* content) {
         if (content != nullptr) {
           return;
         }
-        fail(Kind::missing_data, last_step(rank),
+        fail(Kind::MissingData, last_step(rank),
              "is the end of a rank that never writes its " +
-                 text_of(Buffer::output, begin - base, end - base));
+                 text_of(Buffer::Output, begin - base, end - base));
       });
   std::int64_t begin = base;
   const SymbolicData expected = detail::promised_output(program_.call(), rank, sets_);
@@ -334,14 +334,14 @@ void Checker::check_content(Rank rank, std::int64_t begin, std::int64_t end, Sym
   if (content.value.is_spoilt() || content.value == expected) {
     return;
   }
-  const std::string where = text_of(Buffer::output, begin, end);
+  const std::string where = text_of(Buffer::Output, begin, end);
   const std::string found = text_of(content.value, end - begin, sets_);
   const std::string promised = text_of(expected, end - begin, sets_);
   if (content.writer) {
-    fail(Kind::wrong_data, {rank, content.writer->lane, content.writer->index},
+    fail(Kind::WrongData, {rank, content.writer->lane, content.writer->index},
          "leaves " + found + " in " + where + " instead of " + promised);
   } else {
-    fail(Kind::wrong_data, last_step(rank),
+    fail(Kind::WrongData, last_step(rank),
          "is the end of a rank that leaves " + found + " in " + where + " instead of " + promised);
   }
 }

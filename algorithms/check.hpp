@@ -20,16 +20,16 @@ namespace collsim {
 
 struct CheckFailure {
   enum class Kind : std::uint8_t {
-    wrong_data,         ///< an output holds something else than promised
-    missing_data,       ///< bytes read, or promised, that nobody has written
-    duplicate,          ///< a rank's contribution counted twice
-    mixed_elements,     ///< different elements reduced with each other
-    race,               ///< two lanes touch the same bytes without order
-    deadlock,           ///< lanes wait for each other, or for what nobody sends
-    unmatched_message,  ///< sent and never received, or of another size than expected
-    bad_program,        ///< spans outside buffers, inconsistent connections, sizes that differ, …
+    WrongData,         ///< an output holds something else than promised
+    MissingData,       ///< bytes read, or promised, that nobody has written
+    Duplicate,         ///< a rank's contribution counted twice
+    MixedElements,     ///< different elements reduced with each other
+    Race,              ///< two lanes touch the same bytes without order
+    Deadlock,          ///< lanes wait for each other, or for what nobody sends
+    UnmatchedMessage,  ///< sent and never received, or of another size than expected
+    BadProgram,        ///< spans outside buffers, inconsistent connections, sizes that differ, …
   };
-  Kind kind = Kind::wrong_data;
+  Kind kind = Kind::WrongData;
   Rank rank;
   std::uint32_t lane = 0;
   std::uint64_t step = 0;

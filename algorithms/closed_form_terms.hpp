@@ -19,8 +19,8 @@ namespace collsim::detail {
 
 /// Who shares a GPU's link when it exchanges data with all its peers at once.
 enum class Sharing : std::uint8_t {
-  none,   ///< mesh: a link for every pair
-  peers,  ///< star: all peers of the GPU, fairly
+  None,   ///< mesh: a link for every pair
+  Peers,  ///< star: all peers of the GPU, fairly
 };
 
 /// A uniform machine and the ranks on it, as formulas see them.
@@ -39,7 +39,7 @@ class Terms {
   }
   /// The same where a rank sends (or receives) one such message to each of its peers at once.
   [[nodiscard]] Duration to_all_peers(Bytes bytes) const {
-    const std::int64_t sharers = sharing_ == Sharing::peers ? ranks_ - 1 : 1;
+    const std::int64_t sharers = sharing_ == Sharing::Peers ? ranks_ - 1 : 1;
     const Rate rate(machine_.bandwidth.units(), sharers);
     return checked_add(transfer_time(bytes, rate), machine_.latency);
   }

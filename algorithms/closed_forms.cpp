@@ -97,44 +97,44 @@ constexpr bool mesh_only = false;
 using enum CollectiveKind;
 
 constexpr std::array forms{
-    Entry{"naive", broadcast, naive_buffer, on_star},
-    Entry{"naive", scatter, naive_block, on_star},
-    Entry{"naive", gather, naive_block, on_star},
-    Entry{"naive", reduce, naive_buffer, on_star},
-    Entry{"naive", all_gather, naive_block_and_whole, on_star},
-    Entry{"naive", reduce_scatter, naive_block_and_whole, on_star},
-    Entry{"naive", all_reduce, naive_whole_twice, on_star},
-    Entry{"naive", all_to_all, naive_whole_twice, on_star},
-    Entry{"ring", all_reduce, ring_all_reduce, on_star},
-    Entry{"ring", all_gather, ring_once, on_star},
-    Entry{"ring", reduce_scatter, ring_once, on_star},
-    Entry{"ring", broadcast, ring_chain, on_star},
-    Entry{"ring", reduce, ring_chain, on_star},
-    Entry{"tree", broadcast, detail::tree_broadcast, mesh_only},
-    Entry{"tree", gather, detail::tree_gather, mesh_only},
-    Entry{"tree", scatter, detail::tree_scatter, mesh_only},
-    Entry{"tree", reduce, detail::tree_reduce, mesh_only},
-    Entry{"tree", all_reduce, detail::tree_all_reduce, mesh_only},
-    Entry{"double-tree", all_reduce, detail::double_tree_all_reduce, mesh_only},
-    Entry{"double-tree", broadcast, detail::double_tree_broadcast, mesh_only},
-    Entry{"double-tree", reduce, detail::double_tree_reduce, mesh_only},
-    Entry{"recursive-doubling", all_reduce, detail::recursive_doubling_all_reduce, mesh_only},
-    Entry{"recursive-doubling", all_gather, detail::recursive_doubling_all_gather, mesh_only},
-    Entry{"halving-doubling", all_reduce, detail::halving_doubling_all_reduce, mesh_only},
-    Entry{"halving-doubling", reduce_scatter, detail::halving_doubling_reduce_scatter, mesh_only},
-    Entry{"halving-doubling", all_gather, detail::halving_doubling_all_gather, mesh_only},
-    Entry{"bruck", all_gather, detail::bruck_all_gather, mesh_only},
-    Entry{"bruck", all_to_all, detail::bruck_all_to_all, mesh_only},
-    Entry{"direct", all_gather, direct_block, on_star},
-    Entry{"direct", reduce_scatter, direct_block, on_star},
-    Entry{"direct", all_to_all, direct_block, on_star},
-    Entry{"direct", scatter, direct_block, on_star},
-    Entry{"direct", gather, direct_block, on_star},
-    Entry{"direct", send_recv, direct_neighbour, on_star},
-    Entry{"direct", all_reduce, direct_two_shot, on_star},
-    Entry{"direct-one-shot", all_reduce, direct_one_shot, on_star},
-    Entry{"pairwise", all_to_all, pairwise, mesh_only},
-    Entry{"pairwise", reduce_scatter, pairwise, mesh_only},
+    Entry{"naive", Broadcast, naive_buffer, on_star},
+    Entry{"naive", Scatter, naive_block, on_star},
+    Entry{"naive", Gather, naive_block, on_star},
+    Entry{"naive", Reduce, naive_buffer, on_star},
+    Entry{"naive", AllGather, naive_block_and_whole, on_star},
+    Entry{"naive", ReduceScatter, naive_block_and_whole, on_star},
+    Entry{"naive", AllReduce, naive_whole_twice, on_star},
+    Entry{"naive", AllToAll, naive_whole_twice, on_star},
+    Entry{"ring", AllReduce, ring_all_reduce, on_star},
+    Entry{"ring", AllGather, ring_once, on_star},
+    Entry{"ring", ReduceScatter, ring_once, on_star},
+    Entry{"ring", Broadcast, ring_chain, on_star},
+    Entry{"ring", Reduce, ring_chain, on_star},
+    Entry{"tree", Broadcast, detail::tree_broadcast, mesh_only},
+    Entry{"tree", Gather, detail::tree_gather, mesh_only},
+    Entry{"tree", Scatter, detail::tree_scatter, mesh_only},
+    Entry{"tree", Reduce, detail::tree_reduce, mesh_only},
+    Entry{"tree", AllReduce, detail::tree_all_reduce, mesh_only},
+    Entry{"double-tree", AllReduce, detail::double_tree_all_reduce, mesh_only},
+    Entry{"double-tree", Broadcast, detail::double_tree_broadcast, mesh_only},
+    Entry{"double-tree", Reduce, detail::double_tree_reduce, mesh_only},
+    Entry{"recursive-doubling", AllReduce, detail::recursive_doubling_all_reduce, mesh_only},
+    Entry{"recursive-doubling", AllGather, detail::recursive_doubling_all_gather, mesh_only},
+    Entry{"halving-doubling", AllReduce, detail::halving_doubling_all_reduce, mesh_only},
+    Entry{"halving-doubling", ReduceScatter, detail::halving_doubling_reduce_scatter, mesh_only},
+    Entry{"halving-doubling", AllGather, detail::halving_doubling_all_gather, mesh_only},
+    Entry{"bruck", AllGather, detail::bruck_all_gather, mesh_only},
+    Entry{"bruck", AllToAll, detail::bruck_all_to_all, mesh_only},
+    Entry{"direct", AllGather, direct_block, on_star},
+    Entry{"direct", ReduceScatter, direct_block, on_star},
+    Entry{"direct", AllToAll, direct_block, on_star},
+    Entry{"direct", Scatter, direct_block, on_star},
+    Entry{"direct", Gather, direct_block, on_star},
+    Entry{"direct", SendRecv, direct_neighbour, on_star},
+    Entry{"direct", AllReduce, direct_two_shot, on_star},
+    Entry{"direct-one-shot", AllReduce, direct_one_shot, on_star},
+    Entry{"pairwise", AllToAll, pairwise, mesh_only},
+    Entry{"pairwise", ReduceScatter, pairwise, mesh_only},
 };
 
 const Entry* find_form(std::string_view algorithm, CollectiveKind kind) {
@@ -162,7 +162,7 @@ std::optional<Duration> closed_form_mesh(std::string_view algorithm, const Colle
   if (entry == nullptr) {
     return std::nullopt;
   }
-  return evaluate(*entry, call, machine, detail::Sharing::none);
+  return evaluate(*entry, call, machine, detail::Sharing::None);
 }
 
 std::optional<Duration> closed_form_star(std::string_view algorithm, const CollectiveCall& call,
@@ -171,7 +171,7 @@ std::optional<Duration> closed_form_star(std::string_view algorithm, const Colle
   if (entry == nullptr || !entry->on_star) {
     return std::nullopt;
   }
-  return evaluate(*entry, call, machine, detail::Sharing::peers);
+  return evaluate(*entry, call, machine, detail::Sharing::Peers);
 }
 
 }  // namespace collsim

@@ -88,27 +88,27 @@ std::optional<Duration> closed_form_hierarchical(const CollectiveCall& call,
   if (gpus_per_node == 0 || call.ranks % gpus_per_node != 0) {
     return std::nullopt;
   }
-  const TwoLevels levels{Terms(inside, call.ranks, Sharing::none),
-                         Terms(between, call.ranks, Sharing::none), gpus_per_node,
+  const TwoLevels levels{Terms(inside, call.ranks, Sharing::None),
+                         Terms(between, call.ranks, Sharing::None), gpus_per_node,
                          call.ranks / gpus_per_node};
   const bool nothing_to_do = call.ranks <= 1 || call.count == 0;
   switch (call.kind) {
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::AllReduce:
       return nothing_to_do ? Duration{} : all_reduce_time(levels, call);
-    case CollectiveKind::all_gather:
-    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::AllGather:
+    case CollectiveKind::ReduceScatter:
       return nothing_to_do ? Duration{} : gather_or_scatter_time(levels, call);
-    case CollectiveKind::all_to_all:
+    case CollectiveKind::AllToAll:
       return nothing_to_do ? Duration{} : all_to_all_time(levels, call);
-    case CollectiveKind::broadcast:
+    case CollectiveKind::Broadcast:
       return nothing_to_do ? Duration{}
                            : broadcast_time(levels, levels.nodes, gpus_per_node, call.size());
-    case CollectiveKind::reduce:
+    case CollectiveKind::Reduce:
       return nothing_to_do ? Duration{}
                            : reduce_time(levels, levels.nodes, gpus_per_node, call.size());
-    case CollectiveKind::scatter:
-    case CollectiveKind::gather:
-    case CollectiveKind::send_recv:
+    case CollectiveKind::Scatter:
+    case CollectiveKind::Gather:
+    case CollectiveKind::SendRecv:
       return std::nullopt;
   }
   return std::nullopt;

@@ -15,38 +15,38 @@ template <class Value>
 using Names = std::pair<Value, std::string_view>;
 
 constexpr std::array<Names<CollectiveKind>, 9> kinds{{
-    {CollectiveKind::broadcast, "broadcast"},
-    {CollectiveKind::scatter, "scatter"},
-    {CollectiveKind::gather, "gather"},
-    {CollectiveKind::reduce, "reduce"},
-    {CollectiveKind::all_gather, "all_gather"},
-    {CollectiveKind::reduce_scatter, "reduce_scatter"},
-    {CollectiveKind::all_reduce, "all_reduce"},
-    {CollectiveKind::all_to_all, "all_to_all"},
-    {CollectiveKind::send_recv, "send_recv"},
+    {CollectiveKind::Broadcast, "broadcast"},
+    {CollectiveKind::Scatter, "scatter"},
+    {CollectiveKind::Gather, "gather"},
+    {CollectiveKind::Reduce, "reduce"},
+    {CollectiveKind::AllGather, "all_gather"},
+    {CollectiveKind::ReduceScatter, "reduce_scatter"},
+    {CollectiveKind::AllReduce, "all_reduce"},
+    {CollectiveKind::AllToAll, "all_to_all"},
+    {CollectiveKind::SendRecv, "send_recv"},
 }};
 
 constexpr std::array<Names<ReductionOp>, 5> reductions{{
-    {ReductionOp::sum, "sum"},
-    {ReductionOp::prod, "prod"},
-    {ReductionOp::min, "min"},
-    {ReductionOp::max, "max"},
-    {ReductionOp::avg, "avg"},
+    {ReductionOp::Sum, "sum"},
+    {ReductionOp::Prod, "prod"},
+    {ReductionOp::Min, "min"},
+    {ReductionOp::Max, "max"},
+    {ReductionOp::Avg, "avg"},
 }};
 
 // The first name of a type is the one nccl-tests prints.
 constexpr std::array<Names<DataType>, 21> data_types{{
-    {DataType::int8, "int8"},           {DataType::uint8, "uint8"},
-    {DataType::int32, "int32"},         {DataType::uint32, "uint32"},
-    {DataType::int64, "int64"},         {DataType::uint64, "uint64"},
-    {DataType::half, "half"},           {DataType::float32, "float"},
-    {DataType::float64, "double"},      {DataType::bfloat16, "bfloat16"},
-    {DataType::fp8_e4m3, "f8e4m3"},     {DataType::fp8_e5m2, "f8e5m2"},
-    {DataType::int8, "char"},           {DataType::int32, "int"},
-    {DataType::half, "float16"},        {DataType::half, "fp16"},
-    {DataType::float32, "float32"},     {DataType::float64, "float64"},
-    {DataType::bfloat16, "bf16"},       {DataType::fp8_e4m3, "float8e4m3"},
-    {DataType::fp8_e5m2, "float8e5m2"},
+    {DataType::Int8, "int8"},          {DataType::Uint8, "uint8"},
+    {DataType::Int32, "int32"},        {DataType::Uint32, "uint32"},
+    {DataType::Int64, "int64"},        {DataType::Uint64, "uint64"},
+    {DataType::Half, "half"},          {DataType::Float32, "float"},
+    {DataType::Float64, "double"},     {DataType::Bfloat16, "bfloat16"},
+    {DataType::Fp8E4m3, "f8e4m3"},     {DataType::Fp8E5m2, "f8e5m2"},
+    {DataType::Int8, "char"},          {DataType::Int32, "int"},
+    {DataType::Half, "float16"},       {DataType::Half, "fp16"},
+    {DataType::Float32, "float32"},    {DataType::Float64, "float64"},
+    {DataType::Bfloat16, "bf16"},      {DataType::Fp8E4m3, "float8e4m3"},
+    {DataType::Fp8E5m2, "float8e5m2"},
 }};
 constexpr std::size_t data_type_count = 12;
 
@@ -124,62 +124,62 @@ std::vector<std::string> data_type_names() { return first_names(data_types, data
 
 Bytes size_of(DataType type) {
   switch (type) {
-    case DataType::int8:
-    case DataType::uint8:
-    case DataType::fp8_e4m3:
-    case DataType::fp8_e5m2:
+    case DataType::Int8:
+    case DataType::Uint8:
+    case DataType::Fp8E4m3:
+    case DataType::Fp8E5m2:
       return Bytes(1);
-    case DataType::half:
-    case DataType::bfloat16:
+    case DataType::Half:
+    case DataType::Bfloat16:
       return Bytes(2);
-    case DataType::int32:
-    case DataType::uint32:
-    case DataType::float32:
+    case DataType::Int32:
+    case DataType::Uint32:
+    case DataType::Float32:
       return Bytes(4);
-    case DataType::int64:
-    case DataType::uint64:
-    case DataType::float64:
+    case DataType::Int64:
+    case DataType::Uint64:
+    case DataType::Float64:
       return Bytes(8);
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
 
 bool has_root(CollectiveKind kind) {
-  return kind == CollectiveKind::broadcast || kind == CollectiveKind::scatter ||
-         kind == CollectiveKind::gather || kind == CollectiveKind::reduce;
+  return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Scatter ||
+         kind == CollectiveKind::Gather || kind == CollectiveKind::Reduce;
 }
 
 bool reduces(CollectiveKind kind) {
-  return kind == CollectiveKind::reduce || kind == CollectiveKind::reduce_scatter ||
-         kind == CollectiveKind::all_reduce;
+  return kind == CollectiveKind::Reduce || kind == CollectiveKind::ReduceScatter ||
+         kind == CollectiveKind::AllReduce;
 }
 
 bool allows_in_place(CollectiveKind kind) {
-  return kind != CollectiveKind::all_to_all && kind != CollectiveKind::send_recv;
+  return kind != CollectiveKind::AllToAll && kind != CollectiveKind::SendRecv;
 }
 
 Bytes CollectiveCall::block() const { return size_of(type) * count; }
 
 bool CollectiveCall::blocked() const {
-  return kind != CollectiveKind::all_reduce && kind != CollectiveKind::broadcast &&
-         kind != CollectiveKind::reduce && kind != CollectiveKind::send_recv;
+  return kind != CollectiveKind::AllReduce && kind != CollectiveKind::Broadcast &&
+         kind != CollectiveKind::Reduce && kind != CollectiveKind::SendRecv;
 }
 
 Bytes CollectiveCall::size() const { return blocked() ? block() * ranks : block(); }
 
 Bytes CollectiveCall::input_bytes(Rank rank) const {
   switch (kind) {
-    case CollectiveKind::broadcast:
-    case CollectiveKind::scatter:
+    case CollectiveKind::Broadcast:
+    case CollectiveKind::Scatter:
       return rank == root ? size() : Bytes(0);
-    case CollectiveKind::gather:
-    case CollectiveKind::all_gather:
-    case CollectiveKind::send_recv:
+    case CollectiveKind::Gather:
+    case CollectiveKind::AllGather:
+    case CollectiveKind::SendRecv:
       return block();
-    case CollectiveKind::reduce:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::all_to_all:
+    case CollectiveKind::Reduce:
+    case CollectiveKind::ReduceScatter:
+    case CollectiveKind::AllReduce:
+    case CollectiveKind::AllToAll:
       return size();
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
@@ -187,17 +187,17 @@ Bytes CollectiveCall::input_bytes(Rank rank) const {
 
 Bytes CollectiveCall::output_bytes(Rank rank) const {
   switch (kind) {
-    case CollectiveKind::gather:
-    case CollectiveKind::reduce:
+    case CollectiveKind::Gather:
+    case CollectiveKind::Reduce:
       return rank == root ? size() : Bytes(0);
-    case CollectiveKind::scatter:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::send_recv:
+    case CollectiveKind::Scatter:
+    case CollectiveKind::ReduceScatter:
+    case CollectiveKind::SendRecv:
       return block();
-    case CollectiveKind::broadcast:
-    case CollectiveKind::all_gather:
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::all_to_all:
+    case CollectiveKind::Broadcast:
+    case CollectiveKind::AllGather:
+    case CollectiveKind::AllReduce:
+    case CollectiveKind::AllToAll:
       return size();
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
@@ -216,7 +216,7 @@ CollectiveCall call_for_size(CollectiveKind kind, std::uint32_t ranks, Bytes req
   call.kind = kind;
   call.ranks = ranks;
   call.type = type;
-  call.in_place = allows_in_place(kind) ? InPlace::yes : InPlace::no;
+  call.in_place = allows_in_place(kind) ? InPlace::Yes : InPlace::No;
   const std::int64_t elements = requested / size_of(type);
   if (call.blocked()) {
     const std::int64_t unit = Bytes(16) / size_of(type);
@@ -235,19 +235,19 @@ double bus_bandwidth_GBps(CollectiveKind kind, std::uint32_t ranks, Bytes size, 
   const double n = ranks;
   double factor = 1;
   switch (kind) {
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::AllReduce:
       factor = 2 * (n - 1) / n;
       break;
-    case CollectiveKind::all_gather:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::gather:
-    case CollectiveKind::scatter:
+    case CollectiveKind::AllGather:
+    case CollectiveKind::ReduceScatter:
+    case CollectiveKind::AllToAll:
+    case CollectiveKind::Gather:
+    case CollectiveKind::Scatter:
       factor = (n - 1) / n;
       break;
-    case CollectiveKind::broadcast:
-    case CollectiveKind::reduce:
-    case CollectiveKind::send_recv:
+    case CollectiveKind::Broadcast:
+    case CollectiveKind::Reduce:
+    case CollectiveKind::SendRecv:
       break;
   }
   return gigabytes_per_second(size, time) * factor;

@@ -15,35 +15,35 @@
 namespace collsim {
 
 enum class CollectiveKind : std::uint8_t {
-  broadcast,
-  scatter,
-  gather,
-  reduce,
-  all_gather,
-  reduce_scatter,
-  all_reduce,
-  all_to_all,
-  send_recv,  ///< rank r sends to r+1 and receives from r-1, modulo the ranks
+  Broadcast,
+  Scatter,
+  Gather,
+  Reduce,
+  AllGather,
+  ReduceScatter,
+  AllReduce,
+  AllToAll,
+  SendRecv,  ///< rank r sends to r+1 and receives from r-1, modulo the ranks
 };
 
-enum class ReductionOp : std::uint8_t { sum, prod, min, max, avg };
+enum class ReductionOp : std::uint8_t { Sum, Prod, Min, Max, Avg };
 
 enum class DataType : std::uint8_t {
-  int8,
-  uint8,
-  int32,
-  uint32,
-  int64,
-  uint64,
-  half,
-  float32,
-  float64,
-  bfloat16,
-  fp8_e4m3,
-  fp8_e5m2,
+  Int8,
+  Uint8,
+  Int32,
+  Uint32,
+  Int64,
+  Uint64,
+  Half,
+  Float32,
+  Float64,
+  Bfloat16,
+  Fp8E4m3,
+  Fp8E5m2,
 };
 
-enum class InPlace : std::uint8_t { no, yes };
+enum class InPlace : std::uint8_t { No, Yes };
 
 /// Names of the measurement schema: "all_reduce", "send_recv"; of NCCL: "sum"; of nccl-tests:
 /// "float".
@@ -74,13 +74,13 @@ enum class InPlace : std::uint8_t { no, yes };
 /// reduce and send_recv; elements of one rank's block for the others. `block` below is that count
 /// in bytes.
 struct CollectiveCall {
-  CollectiveKind kind = CollectiveKind::all_reduce;
+  CollectiveKind kind = CollectiveKind::AllReduce;
   std::uint32_t ranks = 1;
   std::int64_t count = 0;
-  DataType type = DataType::float32;
-  ReductionOp op = ReductionOp::sum;
+  DataType type = DataType::Float32;
+  ReductionOp op = ReductionOp::Sum;
   Rank root;
-  InPlace in_place = InPlace::yes;
+  InPlace in_place = InPlace::Yes;
 
   /// count in bytes: the whole buffer or one rank's block.
   [[nodiscard]] Bytes block() const;

@@ -10,7 +10,7 @@ namespace {
 using Blockages = std::vector<std::optional<Blockage>>;
 
 CheckFailure failure_at(const StepPlace& place, std::string text) {
-  return {CheckFailure::Kind::deadlock, place.rank, place.lane, place.step, std::move(text)};
+  return {CheckFailure::Kind::Deadlock, place.rank, place.lane, place.step, std::move(text)};
 }
 
 /// The lanes of the first cycle, from the lowest on; empty if there is none.

@@ -118,10 +118,10 @@ class DirectAllToAll final : public DirectExchange {
 
  protected:
   [[nodiscard]] Span sent(const Part& part, Rank, Rank receiver) const override {
-    return part.blocks(all_blocks(Buffer::input), receiver.value());
+    return part.blocks(all_blocks(Buffer::Input), receiver.value());
   }
   [[nodiscard]] Span received(const Part& part, Rank sender) const override {
-    return part.blocks(all_blocks(Buffer::output), sender.value());
+    return part.blocks(all_blocks(Buffer::Output), sender.value());
   }
   [[nodiscard]] bool copies_own() const override { return true; }
 };
@@ -163,7 +163,7 @@ class DirectReduceScatter final : public DirectReduction {
     const Rank owner = reduces ? rank : receiver(rank, lane);
     Step step;
     step.bytes = part.bytes_of(owner.value());
-    step.source = part.blocks(all_blocks(Buffer::input), owner.value());
+    step.source = part.blocks(all_blocks(Buffer::Input), owner.value());
     if (reduces) {
       step.receives = {0, ranks() - 1};
       step.destination = part.blocks(to_, owner.value());
@@ -187,13 +187,13 @@ class DirectOneShot final : public DirectReduction {
                           const Part& part) const override {
     Step step;
     step.bytes = part.bytes_of(0);
-    step.source = part.blocks(all_blocks(Buffer::input), 0);
+    step.source = part.blocks(all_blocks(Buffer::Input), 0);
     if (lane == last_lane()) {
       // In place, the sum must not replace the contribution before that has been sent.
       step.phase = 1;
       step.join = 0;
       step.receives = {0, ranks() - 1};
-      step.destination = part.blocks(all_blocks(Buffer::output), 0);
+      step.destination = part.blocks(all_blocks(Buffer::Output), 0);
     } else {
       step.sends = {0, 1};
     }
@@ -223,11 +223,11 @@ class Shift final : public EachToEach {
     Step step;
     step.bytes = part.bytes_of(0);
     if (index == 0) {
-      step.source = part.blocks(all_blocks(Buffer::input), 0);
+      step.source = part.blocks(all_blocks(Buffer::Input), 0);
       step.sends = {0, 1};
     } else {
       step.receives = {0, 1};
-      step.destination = part.blocks(all_blocks(Buffer::output), 0);
+      step.destination = part.blocks(all_blocks(Buffer::Output), 0);
     }
     return step;
   }
@@ -235,28 +235,28 @@ class Shift final : public EachToEach {
 
 std::unique_ptr<Pattern> pattern_for(const CollectiveCall& call) {
   const std::uint32_t n = call.ranks;
-  const Place input = all_blocks(Buffer::input);
-  const Place output = all_blocks(Buffer::output);
-  const Place own_input = own_block(Buffer::input);
-  const Place own_output = own_block(Buffer::output);
+  const Place input = all_blocks(Buffer::Input);
+  const Place output = all_blocks(Buffer::Output);
+  const Place own_input = own_block(Buffer::Input);
+  const Place own_output = own_block(Buffer::Output);
   switch (call.kind) {
-    case CollectiveKind::all_gather:
+    case CollectiveKind::AllGather:
       return std::make_unique<DirectAllGather>(n, own_input, output);
-    case CollectiveKind::all_to_all:
+    case CollectiveKind::AllToAll:
       return std::make_unique<DirectAllToAll>(n);
-    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::ReduceScatter:
       return std::make_unique<DirectReduceScatter>(n, own_output);
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::AllReduce:
       return then(std::make_unique<DirectReduceScatter>(n, output),
                   std::make_unique<DirectAllGather>(n, output, output));
-    case CollectiveKind::scatter:
+    case CollectiveKind::Scatter:
       return flat_scatter(n, call.root, input, own_output);
-    case CollectiveKind::gather:
+    case CollectiveKind::Gather:
       return flat_gather(n, call.root, own_input, output);
-    case CollectiveKind::send_recv:
+    case CollectiveKind::SendRecv:
       return std::make_unique<Shift>(n);
-    case CollectiveKind::broadcast:
-    case CollectiveKind::reduce:
+    case CollectiveKind::Broadcast:
+    case CollectiveKind::Reduce:
       break;
   }
   COLLSIM_ENSURE(false, "direct does not implement this collective");
@@ -279,7 +279,7 @@ Algorithm direct() {
   using enum CollectiveKind;
   return {"direct",
           "every pair of ranks at once: one message of latency, all links in use",
-          {all_reduce, all_gather, reduce_scatter, all_to_all, scatter, gather, send_recv},
+          {AllReduce, AllGather, ReduceScatter, AllToAll, Scatter, Gather, SendRecv},
           no_obstacle,
           build};
 }
@@ -287,7 +287,7 @@ Algorithm direct() {
 Algorithm direct_one_shot() {
   return {"direct-one-shot",
           "everyone sends everything to everyone: the quickest for a few bytes",
-          {CollectiveKind::all_reduce},
+          {CollectiveKind::AllReduce},
           no_obstacle,
           build_one_shot};
 }

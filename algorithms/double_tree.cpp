@@ -61,7 +61,7 @@ class InOrderTree {
 
 class BinaryTree final : public Tree {
  public:
-  enum class Which : std::uint8_t { first, second };
+  enum class Which : std::uint8_t { First, Second };
   BinaryTree(std::uint32_t ranks, Rank root, Which which)
       : ranks_(ranks), root_(root), which_(which), places_(ranks - 1) {}
 
@@ -90,7 +90,7 @@ class BinaryTree final : public Tree {
     const std::uint32_t m = ranks_ - 1;
     const std::uint32_t first =
         rank > root_ ? rank.value() - root_.value() : rank.value() + ranks_ - root_.value();
-    if (which_ == Which::first) {
+    if (which_ == Which::First) {
       return first;
     }
     if (m % 2 == 0) {
@@ -101,7 +101,7 @@ class BinaryTree final : public Tree {
   [[nodiscard]] Rank rank_at(std::uint32_t place) const {
     const std::uint32_t m = ranks_ - 1;
     std::uint32_t first = place;
-    if (which_ == Which::second) {
+    if (which_ == Which::Second) {
       first = m % 2 == 0 ? m + 1 - place : place % m + 1;
     }
     const std::uint32_t rank = root_.value() + first;
@@ -115,26 +115,26 @@ class BinaryTree final : public Tree {
 };
 
 std::unique_ptr<Pattern> along(const CollectiveCall& call, BinaryTree::Which which) {
-  const Place input = all_blocks(Buffer::input);
-  const Place output = all_blocks(Buffer::output);
+  const Place input = all_blocks(Buffer::Input);
+  const Place output = all_blocks(Buffer::Output);
   const Rank root = has_root(call.kind) ? call.root : Rank(0);
   const auto tree = [&] { return std::make_unique<BinaryTree>(call.ranks, root, which); };
   switch (call.kind) {
-    case CollectiveKind::broadcast:
+    case CollectiveKind::Broadcast:
       return tree_broadcast(tree(), input, output);
-    case CollectiveKind::reduce:
+    case CollectiveKind::Reduce:
       return tree_reduce(tree(), input, output);
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::AllReduce:
       return then(tree_reduce(tree(), input, output), tree_broadcast(tree(), output, output),
-                  Composition::pipelined);
+                  Composition::Pipelined);
     default:
       COLLSIM_ENSURE(false, "double-tree does not implement this collective");
   }
 }
 
 std::unique_ptr<Program> build(const ProgramRequest& request) {
-  auto pattern = beside(along(request.call, BinaryTree::Which::first),
-                        along(request.call, BinaryTree::Which::second));
+  auto pattern = beside(along(request.call, BinaryTree::Which::First),
+                        along(request.call, BinaryTree::Which::Second));
   return partition("double-tree", request.call, std::move(pattern), request.channels,
                    request.chunks);
 }
@@ -145,7 +145,7 @@ Algorithm double_tree() {
   using enum CollectiveKind;
   return {"double-tree",
           "two binary trees with half the data each: full bandwidth at logarithmic latency",
-          {all_reduce, broadcast, reduce},
+          {AllReduce, Broadcast, Reduce},
           no_obstacle,
           build};
 }

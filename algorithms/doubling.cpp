@@ -13,7 +13,7 @@ class DoublingAllGather final : public Pattern {
 
   [[nodiscard]] std::uint32_t ranks() const override { return group_.ranks(); }
   [[nodiscard]] std::uint32_t blocks() const override {
-    return owners_ == BlockOwners::ranks ? group_.ranks() : group_.size();
+    return owners_ == BlockOwners::Ranks ? group_.ranks() : group_.size();
   }
   [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
   [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
@@ -58,7 +58,7 @@ class DoublingAllGather final : public Pattern {
   /// What the 2^round participants from `first` on stand for.
   [[nodiscard]] Span blocks_of(const Part& part, std::uint32_t first, std::uint32_t round) const {
     const std::uint32_t end = first + (1U << round);
-    if (owners_ == BlockOwners::participants) {
+    if (owners_ == BlockOwners::Participants) {
       return part.blocks(place_, first, end - first);
     }
     const std::uint32_t begin = group_.ranks_below(first);
@@ -73,7 +73,7 @@ class DoublingAllGather final : public Pattern {
 /// A message between each extra rank and its partner.
 class ExtraRanks : public Pattern {
  public:
-  enum class Direction : std::uint8_t { from_extra, to_extra };
+  enum class Direction : std::uint8_t { FromExtra, ToExtra };
   ExtraRanks(std::uint32_t ranks, std::uint32_t blocks, Direction direction)
       : group_(ranks), blocks_(blocks), direction_(direction) {}
 
@@ -99,10 +99,10 @@ class ExtraRanks : public Pattern {
 
  protected:
   [[nodiscard]] bool sends(Rank rank) const {
-    return direction_ == Direction::from_extra ? group_.is_extra(rank) : group_.has_extra(rank);
+    return direction_ == Direction::FromExtra ? group_.is_extra(rank) : group_.has_extra(rank);
   }
   [[nodiscard]] bool receives(Rank rank) const {
-    return direction_ == Direction::from_extra ? group_.has_extra(rank) : group_.is_extra(rank);
+    return direction_ == Direction::FromExtra ? group_.has_extra(rank) : group_.is_extra(rank);
   }
 
  private:
@@ -114,10 +114,10 @@ class ExtraRanks : public Pattern {
 class ExtraRanksContribute final : public ExtraRanks {
  public:
   ExtraRanksContribute(std::uint32_t ranks, std::uint32_t blocks, Place from, Place to)
-      : ExtraRanks(ranks, blocks, Direction::from_extra), from_(from), to_(to) {}
+      : ExtraRanks(ranks, blocks, Direction::FromExtra), from_(from), to_(to) {}
 
   [[nodiscard]] std::uint32_t scratch_blocks() const override {
-    return to_.buffer == Buffer::scratch ? blocks() : 0;
+    return to_.buffer == Buffer::Scratch ? blocks() : 0;
   }
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t,
                           const Part& part) const override {
@@ -141,7 +141,7 @@ class ExtraRanksContribute final : public ExtraRanks {
 class ExtraRanksGetAll final : public ExtraRanks {
  public:
   ExtraRanksGetAll(std::uint32_t ranks, std::uint32_t blocks, Place place)
-      : ExtraRanks(ranks, blocks, Direction::to_extra), place_(place) {}
+      : ExtraRanks(ranks, blocks, Direction::ToExtra), place_(place) {}
 
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t,
                           const Part& part) const override {
@@ -165,15 +165,14 @@ class ExtraRanksGetAll final : public ExtraRanks {
 /// Participants copy their own block to the output and get their extra rank's.
 class CollectOwnBlocks final : public ExtraRanks {
  public:
-  explicit CollectOwnBlocks(std::uint32_t ranks)
-      : ExtraRanks(ranks, ranks, Direction::from_extra) {}
+  explicit CollectOwnBlocks(std::uint32_t ranks) : ExtraRanks(ranks, ranks, Direction::FromExtra) {}
 
   [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
     return receives(rank) ? 2 : 1;
   }
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
-    const Place output = all_blocks(Buffer::output);
+    const Place output = all_blocks(Buffer::Output);
     Step step;
     step.bytes = part.bytes_of(rank.value());
     if (index == 1) {
@@ -181,7 +180,7 @@ class CollectOwnBlocks final : public ExtraRanks {
       step.destination = part.blocks(output, PowerOfTwo::partner(rank).value());
       return step;
     }
-    step.source = part.blocks(own_block(Buffer::input), rank.value());
+    step.source = part.blocks(own_block(Buffer::Input), rank.value());
     if (sends(rank)) {
       step.sends = {0, 1};
     } else {
@@ -206,9 +205,9 @@ std::unique_ptr<Pattern> extra_ranks_get_all(std::uint32_t ranks, std::uint32_t 
 }
 
 std::unique_ptr<Pattern> complete_doubling_all_gather(std::uint32_t ranks) {
-  const Place output = all_blocks(Buffer::output);
+  const Place output = all_blocks(Buffer::Output);
   auto pattern = then(std::make_unique<CollectOwnBlocks>(ranks),
-                      doubling_all_gather(ranks, BlockOwners::ranks, output));
+                      doubling_all_gather(ranks, BlockOwners::Ranks, output));
   return then(std::move(pattern), extra_ranks_get_all(ranks, ranks, output));
 }
 

@@ -58,12 +58,12 @@ class PowerOfTwo {
 
 /// Whom blocks belong to.
 enum class BlockOwners : std::uint8_t {
-  ranks,         ///< block r to rank r, for all n ranks
-  participants,  ///< block v to participant v: 2^k blocks
+  Ranks,         ///< block r to rank r, for all n ranks
+  Participants,  ///< block v to participant v: 2^k blocks
 };
 
 /// Participants exchange all they have at `place` over distances 1, 2, 4, …. Extra ranks do
-/// nothing. Starts from each participant's own block, and with BlockOwners::ranks its extra rank's.
+/// nothing. Starts from each participant's own block, and with BlockOwners::Ranks its extra rank's.
 [[nodiscard]] std::unique_ptr<Pattern> doubling_all_gather(std::uint32_t ranks, BlockOwners owners,
                                                            Place place);
 

@@ -4,7 +4,7 @@ namespace collsim {
 
 namespace {
 
-enum class Direction : std::uint8_t { from_root, to_root };
+enum class Direction : std::uint8_t { FromRoot, ToRoot };
 
 /// One message between the root and each peer: lane l of the root is for rank root + 1 + l.
 class Flat : public Pattern {
@@ -30,7 +30,7 @@ class Flat : public Pattern {
     const Span span = is_root ? at_root(part, peer(lane)) : at_peer(part, rank);
     Step step;
     step.bytes = span.total;
-    if (is_root == (direction_ == Direction::from_root)) {
+    if (is_root == (direction_ == Direction::FromRoot)) {
       step.source = span;
       step.sends = {0, 1};
     } else {
@@ -41,7 +41,7 @@ class Flat : public Pattern {
   }
 
   [[nodiscard]] std::uint32_t send_slots(Rank rank, std::uint32_t) const override {
-    return (rank == root_) == (direction_ == Direction::from_root) ? 1 : 0;
+    return (rank == root_) == (direction_ == Direction::FromRoot) ? 1 : 0;
   }
   [[nodiscard]] std::uint32_t receive_slots(Rank rank, std::uint32_t lane) const override {
     return 1 - send_slots(rank, lane);
@@ -67,7 +67,7 @@ class Flat : public Pattern {
     return rank == root_ && lane == 0 && copies_own();
   }
   [[nodiscard]] Step copy_own(const Part& part) const {
-    const bool outward = direction_ == Direction::from_root;
+    const bool outward = direction_ == Direction::FromRoot;
     Step step;
     step.source = outward ? at_root(part, root_) : at_peer(part, root_);
     step.destination = outward ? at_peer(part, root_) : at_root(part, root_);
@@ -95,7 +95,7 @@ class Flat : public Pattern {
 class FlatBroadcast final : public Flat {
  public:
   FlatBroadcast(std::uint32_t ranks, Rank root, std::uint32_t blocks, Place from, Place to)
-      : Flat(ranks, root, Direction::from_root), blocks_(blocks), from_(from), to_(to) {}
+      : Flat(ranks, root, Direction::FromRoot), blocks_(blocks), from_(from), to_(to) {}
   [[nodiscard]] std::uint32_t blocks() const override { return blocks_; }
 
  protected:
@@ -121,7 +121,7 @@ class FlatBlocks final : public Flat {
       : Flat(ranks, root, direction), root_place_(root_place), peer_place_(peer_place) {}
   [[nodiscard]] std::uint32_t blocks() const override { return ranks(); }
   [[nodiscard]] std::uint32_t scratch_blocks() const override {
-    return root_place_.buffer == Buffer::scratch ? ranks() : 0;
+    return root_place_.buffer == Buffer::Scratch ? ranks() : 0;
   }
 
  protected:
@@ -142,20 +142,20 @@ class FlatBlocks final : public Flat {
 class FlatMatrix final : public Flat {
  public:
   FlatMatrix(std::uint32_t ranks, Rank root, Direction direction)
-      : Flat(ranks, root, direction), gathers_(direction == Direction::to_root) {}
+      : Flat(ranks, root, direction), gathers_(direction == Direction::ToRoot) {}
   [[nodiscard]] std::uint32_t blocks() const override { return ranks(); }
   [[nodiscard]] std::uint32_t scratch_blocks() const override { return ranks() * ranks(); }
 
  protected:
   [[nodiscard]] Span at_root(const Part& part, Rank peer) const override {
-    const Place scratch = all_blocks(Buffer::scratch);
+    const Place scratch = all_blocks(Buffer::Scratch);
     if (gathers_) {
       return part.blocks(scratch, peer.value() * ranks(), ranks());
     }
     return part.strided_blocks(scratch, peer.value(), 1, ranks(), scratch_blocks());
   }
   [[nodiscard]] Span at_peer(const Part& part, Rank) const override {
-    return part.blocks(all_blocks(gathers_ ? Buffer::input : Buffer::output), 0, ranks());
+    return part.blocks(all_blocks(gathers_ ? Buffer::Input : Buffer::Output), 0, ranks());
   }
   [[nodiscard]] bool copies_own() const override { return true; }
 
@@ -173,7 +173,7 @@ class FlatReduce final : public Pattern {
   [[nodiscard]] std::uint32_t ranks() const override { return ranks_; }
   [[nodiscard]] std::uint32_t blocks() const override { return blocks_; }
   [[nodiscard]] std::uint32_t scratch_blocks() const override {
-    return to_.buffer == Buffer::scratch ? blocks_ : 0;
+    return to_.buffer == Buffer::Scratch ? blocks_ : 0;
   }
   [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
   [[nodiscard]] std::uint64_t steps(Rank, std::uint32_t) const override { return 1; }
@@ -228,16 +228,16 @@ std::unique_ptr<Pattern> flat_reduce(std::uint32_t ranks, Rank root, std::uint32
   return std::make_unique<FlatReduce>(ranks, root, blocks, from, to);
 }
 std::unique_ptr<Pattern> flat_scatter(std::uint32_t ranks, Rank root, Place from, Place to) {
-  return std::make_unique<FlatBlocks>(ranks, root, Direction::from_root, from, to);
+  return std::make_unique<FlatBlocks>(ranks, root, Direction::FromRoot, from, to);
 }
 std::unique_ptr<Pattern> flat_gather(std::uint32_t ranks, Rank root, Place from, Place to) {
-  return std::make_unique<FlatBlocks>(ranks, root, Direction::to_root, to, from);
+  return std::make_unique<FlatBlocks>(ranks, root, Direction::ToRoot, to, from);
 }
 std::unique_ptr<Pattern> flat_gather_inputs(std::uint32_t ranks, Rank root) {
-  return std::make_unique<FlatMatrix>(ranks, root, Direction::to_root);
+  return std::make_unique<FlatMatrix>(ranks, root, Direction::ToRoot);
 }
 std::unique_ptr<Pattern> flat_scatter_outputs(std::uint32_t ranks, Rank root) {
-  return std::make_unique<FlatMatrix>(ranks, root, Direction::from_root);
+  return std::make_unique<FlatMatrix>(ranks, root, Direction::FromRoot);
 }
 
 }  // namespace collsim

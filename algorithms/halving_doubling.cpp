@@ -35,10 +35,10 @@ class RecursiveHalving final : public Pattern {
 
   [[nodiscard]] std::uint32_t ranks() const override { return group_.ranks(); }
   [[nodiscard]] std::uint32_t blocks() const override {
-    return owners_ == BlockOwners::ranks ? group_.ranks() : group_.size();
+    return owners_ == BlockOwners::Ranks ? group_.ranks() : group_.size();
   }
   [[nodiscard]] std::uint32_t scratch_blocks() const override {
-    return places_.sums.buffer == Buffer::scratch ? blocks() : 0;
+    return places_.sums.buffer == Buffer::Scratch ? blocks() : 0;
   }
   [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
   [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
@@ -88,13 +88,13 @@ class RecursiveHalving final : public Pattern {
     return group_.rounds() - 1 - slot;
   }
   [[nodiscard]] bool stands_for_two(Rank rank) const {
-    return owners_ == BlockOwners::ranks && group_.has_extra(rank);
+    return owners_ == BlockOwners::Ranks && group_.has_extra(rank);
   }
   /// What the 2^bit participants from `first` on stand for.
   [[nodiscard]] Span blocks_of(const Part& part, Place place, std::uint32_t first,
                                std::uint32_t bit) const {
     const std::uint32_t end = first + (1U << bit);
-    if (owners_ == BlockOwners::participants) {
+    if (owners_ == BlockOwners::Participants) {
       return part.blocks(place, first, end - first);
     }
     const std::uint32_t begin = group_.ranks_below(first);
@@ -116,7 +116,7 @@ class HandOutExtraBlocks final : public Pattern {
   [[nodiscard]] std::uint32_t ranks() const override { return group_.ranks(); }
   [[nodiscard]] std::uint32_t blocks() const override { return group_.ranks(); }
   [[nodiscard]] std::uint32_t scratch_blocks() const override {
-    return from_.buffer == Buffer::scratch ? blocks() : 0;
+    return from_.buffer == Buffer::Scratch ? blocks() : 0;
   }
   [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
   [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
@@ -162,10 +162,10 @@ class HandOutExtraBlocks final : public Pattern {
 };
 
 std::unique_ptr<Pattern> reduce_scatter(std::uint32_t ranks) {
-  const Place input = all_blocks(Buffer::input);
-  const Place sums = all_blocks(Buffer::scratch);
-  const Place result = own_block(Buffer::output);
-  auto halving = std::make_unique<RecursiveHalving>(ranks, BlockOwners::ranks,
+  const Place input = all_blocks(Buffer::Input);
+  const Place sums = all_blocks(Buffer::Scratch);
+  const Place result = own_block(Buffer::Output);
+  auto halving = std::make_unique<RecursiveHalving>(ranks, BlockOwners::Ranks,
                                                     HalvingPlaces{input, sums, result});
   if (PowerOfTwo(ranks).extra() == 0) {
     return halving;
@@ -175,12 +175,12 @@ std::unique_ptr<Pattern> reduce_scatter(std::uint32_t ranks) {
 }
 
 std::unique_ptr<Pattern> all_reduce(std::uint32_t ranks) {
-  const Place input = all_blocks(Buffer::input);
-  const Place output = all_blocks(Buffer::output);
+  const Place input = all_blocks(Buffer::Input);
+  const Place output = all_blocks(Buffer::Output);
   const PowerOfTwo group(ranks);
-  auto pattern = then(std::make_unique<RecursiveHalving>(ranks, BlockOwners::participants,
+  auto pattern = then(std::make_unique<RecursiveHalving>(ranks, BlockOwners::Participants,
                                                          HalvingPlaces{input, output, output}),
-                      doubling_all_gather(ranks, BlockOwners::participants, output));
+                      doubling_all_gather(ranks, BlockOwners::Participants, output));
   if (group.extra() == 0) {
     return pattern;
   }
@@ -192,13 +192,13 @@ std::unique_ptr<Program> build(const ProgramRequest& request) {
   const CollectiveCall& call = request.call;
   std::unique_ptr<Pattern> pattern;
   switch (call.kind) {
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::AllReduce:
       pattern = all_reduce(call.ranks);
       break;
-    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::ReduceScatter:
       pattern = reduce_scatter(call.ranks);
       break;
-    case CollectiveKind::all_gather:
+    case CollectiveKind::AllGather:
       pattern = complete_doubling_all_gather(call.ranks);
       break;
     default:
@@ -213,7 +213,7 @@ Algorithm halving_doubling() {
   using enum CollectiveKind;
   return {"halving-doubling",
           "halves over distances …, 2, 1, then back: the ring's bandwidth at logarithmic latency",
-          {all_reduce, reduce_scatter, all_gather},
+          {AllReduce, ReduceScatter, AllGather},
           no_obstacle,
           build};
 }

@@ -26,63 +26,63 @@ namespace collsim {
 
 namespace {
 
-constexpr Place input = all_blocks(Buffer::input);
-constexpr Place output = all_blocks(Buffer::output);
-constexpr Place scratch = all_blocks(Buffer::scratch);
-constexpr Place own_output = own_block(Buffer::output);
+constexpr Place input = all_blocks(Buffer::Input);
+constexpr Place output = all_blocks(Buffer::Output);
+constexpr Place scratch = all_blocks(Buffer::Scratch);
+constexpr Place own_output = own_block(Buffer::Output);
 
 using Direction = Reordering::Direction;
 
 std::unique_ptr<Pattern> all_reduce(const NodeLayout& layout) {
-  auto shards = then(ring_in_nodes(layout, RingWork::reduce_scatter, input, output),
-                     ring_along_columns(layout, RingWork::all_reduce, output, output));
-  return then(std::move(shards), ring_in_nodes(layout, RingWork::all_gather, output, output));
+  auto shards = then(ring_in_nodes(layout, RingWork::ReduceScatter, input, output),
+                     ring_along_columns(layout, RingWork::AllReduce, output, output));
+  return then(std::move(shards), ring_in_nodes(layout, RingWork::AllGather, output, output));
 }
 
 std::unique_ptr<Pattern> all_gather(const NodeLayout& layout) {
   auto columns = then(copy_own_block(layout),
-                      ring_along_columns(layout, RingWork::all_gather, scratch, scratch));
+                      ring_along_columns(layout, RingWork::AllGather, scratch, scratch));
   auto nodes =
-      then(std::move(columns), ring_in_nodes(layout, RingWork::all_gather, scratch, scratch));
-  return then(std::move(nodes), reorder_blocks(layout.by_position(), {Direction::out_of_scratch,
+      then(std::move(columns), ring_in_nodes(layout, RingWork::AllGather, scratch, scratch));
+  return then(std::move(nodes), reorder_blocks(layout.by_position(), {Direction::OutOfScratch,
                                                                       output, 0, layout.ranks()}));
 }
 
 std::unique_ptr<Pattern> reduce_scatter(const NodeLayout& layout) {
-  auto nodes = then(
-      reorder_blocks(layout.by_position(), {Direction::into_scratch, input, 0, layout.ranks()}),
-      ring_in_nodes(layout, RingWork::reduce_scatter, scratch, scratch));
+  auto nodes =
+      then(reorder_blocks(layout.by_position(), {Direction::IntoScratch, input, 0, layout.ranks()}),
+           ring_in_nodes(layout, RingWork::ReduceScatter, scratch, scratch));
   return then(std::move(nodes),
-              ring_along_columns(layout, RingWork::reduce_scatter, scratch, own_output));
+              ring_along_columns(layout, RingWork::ReduceScatter, scratch, own_output));
 }
 
 std::unique_ptr<Pattern> all_to_all(const NodeLayout& layout) {
   const ExchangeScratch places(layout);
   auto nodes = then(reorder_blocks(layout.by_position(),
-                                   {Direction::into_scratch, input, places.ready, places.blocks}),
+                                   {Direction::IntoScratch, input, places.ready, places.blocks}),
                     exchange_in_nodes(layout));
   return then(then(std::move(nodes), exchange_along_columns(layout)),
               reorder_blocks(layout.by_node(),
-                             {Direction::out_of_scratch, output, places.received, places.blocks}));
+                             {Direction::OutOfScratch, output, places.received, places.blocks}));
 }
 
 std::unique_ptr<Pattern> pattern_for(const ProgramRequest& request) {
   using Pieces = NodeLayout::Pieces;
-  const bool shared = request.call.kind == CollectiveKind::all_reduce;
-  const NodeLayout layout(request.node_of_rank, shared ? Pieces::shared : Pieces::per_rank);
+  const bool shared = request.call.kind == CollectiveKind::AllReduce;
+  const NodeLayout layout(request.node_of_rank, shared ? Pieces::Shared : Pieces::PerRank);
   switch (request.call.kind) {
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::AllReduce:
       return all_reduce(layout);
-    case CollectiveKind::all_gather:
+    case CollectiveKind::AllGather:
       return all_gather(layout);
-    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::ReduceScatter:
       return reduce_scatter(layout);
-    case CollectiveKind::all_to_all:
+    case CollectiveKind::AllToAll:
       return all_to_all(layout);
-    case CollectiveKind::broadcast:
+    case CollectiveKind::Broadcast:
       return broadcast_over_nodes(layout, request.call.root, input, output);
     default:
-      COLLSIM_ENSURE(request.call.kind == CollectiveKind::reduce,
+      COLLSIM_ENSURE(request.call.kind == CollectiveKind::Reduce,
                      "hierarchical does not implement this collective");
       return reduce_over_nodes(layout, request.call.root, input, output);
   }
@@ -93,7 +93,7 @@ std::optional<std::string> obstacle(const ProgramRequest& request) {
   const bool one_node =
       std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return node == nodes.front(); });
   if (one_node) {
-    return "hierarchical needs ranks on more than one node, and all are on one";
+    return "needs ranks on more than one node, and all are on one";
   }
   return std::nullopt;
 }
@@ -110,7 +110,7 @@ Algorithm hierarchical() {
   using enum CollectiveKind;
   return {"hierarchical",
           "inside the nodes first, then between them, shard by shard: little data on slow links",
-          {all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all},
+          {AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AllToAll},
           obstacle,
           build};
 }

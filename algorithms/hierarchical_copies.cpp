@@ -43,14 +43,14 @@ class Reorder final : public LocalPattern {
   [[nodiscard]] Step step(Rank /*rank*/, std::uint32_t /*lane*/, std::uint64_t index,
                           const Part& part) const override {
     const Series& series = series_[index];
-    const Span in_scratch = part.blocks(all_blocks(Buffer::scratch),
+    const Span in_scratch = part.blocks(all_blocks(Buffer::Scratch),
                                         reordering_.scratch_begin + series.begin, series.count);
     const Span by_rank =
         series.distance == 1
             ? part.blocks(reordering_.place, series.first_rank, series.count)
             : part.strided_blocks(reordering_.place, series.first_rank, 1, series.distance,
                                   series.first_rank + (series.count - 1) * series.distance + 1);
-    const bool into_scratch = reordering_.direction == Reordering::Direction::into_scratch;
+    const bool into_scratch = reordering_.direction == Reordering::Direction::IntoScratch;
     Step step;
     step.bytes = in_scratch.total;
     step.source = into_scratch ? by_rank : in_scratch;
@@ -102,8 +102,8 @@ class CopyOwnBlock final : public LocalPattern {
                           const Part& part) const override {
     Step step;
     step.bytes = part.bytes_of(rank.value());
-    step.source = part.blocks(own_block(Buffer::input), rank.value());
-    step.destination = part.blocks(all_blocks(Buffer::scratch), position_[rank.index()]);
+    step.source = part.blocks(own_block(Buffer::Input), rank.value());
+    step.destination = part.blocks(all_blocks(Buffer::Scratch), position_[rank.index()]);
     return step;
   }
 

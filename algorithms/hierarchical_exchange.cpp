@@ -24,7 +24,7 @@ ExchangeScratch::ExchangeScratch(const NodeLayout& layout) {
 
 namespace {
 
-constexpr Place scratch = all_blocks(Buffer::scratch);
+constexpr Place scratch = all_blocks(Buffer::Scratch);
 
 /// What both phases share. Lanes of step 0: a local copy, then send and receive in turns; other
 /// lanes have no copy. Slot s belongs to round s + 1.

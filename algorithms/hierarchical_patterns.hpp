@@ -13,7 +13,7 @@
 namespace collsim {
 
 /// What a ring does with its pieces.
-enum class RingWork : std::uint8_t { reduce_scatter, all_gather, all_reduce };
+enum class RingWork : std::uint8_t { ReduceScatter, AllGather, AllReduce };
 
 /// A ring in each node: the piece of member j is the run of blocks of its columns.
 [[nodiscard]] std::unique_ptr<Pattern> ring_in_nodes(const NodeLayout& layout, RingWork work,
@@ -25,8 +25,8 @@ enum class RingWork : std::uint8_t { reduce_scatter, all_gather, all_reduce };
 
 /// Local copies between blocks in rank order and blocks in another order in scratch.
 struct Reordering {
-  enum class Direction : std::uint8_t { into_scratch, out_of_scratch };
-  Direction direction = Direction::into_scratch;
+  enum class Direction : std::uint8_t { IntoScratch, OutOfScratch };
+  Direction direction = Direction::IntoScratch;
   Place place;                       ///< where blocks lie in rank order
   std::uint32_t scratch_begin = 0;   ///< where the other order begins
   std::uint32_t scratch_blocks = 0;  ///< of the whole algorithm

@@ -26,7 +26,7 @@ class Rings : public Pattern {
   [[nodiscard]] std::uint32_t blocks() const override { return layout_.blocks(); }
   [[nodiscard]] std::uint32_t scratch_blocks() const override {
     const bool uses_scratch =
-        contributions_.buffer == Buffer::scratch || results_.buffer == Buffer::scratch;
+        contributions_.buffer == Buffer::Scratch || results_.buffer == Buffer::Scratch;
     return uses_scratch ? layout_.blocks() : 0;
   }
   [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t lane) const override {
@@ -65,12 +65,12 @@ class Rings : public Pattern {
     if (k < last_step(ring)) {
       step.sends = SlotRange{0, 1};
     }
-    if (k < completes || (k == completes && work_ != RingWork::all_gather)) {
+    if (k < completes || (k == completes && work_ != RingWork::AllGather)) {
       step.source = span(part, contributions_, piece);
     } else if (!receives) {
       step.source = span(part, results_, piece);
     }
-    if (k > completes || (k == completes && work_ != RingWork::all_gather)) {
+    if (k > completes || (k == completes && work_ != RingWork::AllGather)) {
       step.destination = span(part, results_, piece);
     }
     return step;
@@ -105,16 +105,16 @@ class Rings : public Pattern {
 
  private:
   [[nodiscard]] std::uint64_t first_step(RingPlace ring) const {
-    return work_ == RingWork::all_gather ? ring.size - 1 : 0;
+    return work_ == RingWork::AllGather ? ring.size - 1 : 0;
   }
   [[nodiscard]] std::uint64_t last_step(RingPlace ring) const {
     const std::uint64_t size = ring.size;
-    return work_ == RingWork::reduce_scatter ? size - 1 : 2 * size - 2;
+    return work_ == RingWork::ReduceScatter ? size - 1 : 2 * size - 2;
   }
   /// A buffer of one block has no place for an empty piece; scratch has.
   [[nodiscard]] static Span span(const Part& part, Place at, BlockRange piece) {
     if (piece.count == 0) {
-      return part.blocks(all_blocks(Buffer::scratch), piece.first, 0);
+      return part.blocks(all_blocks(Buffer::Scratch), piece.first, 0);
     }
     return part.blocks(at, piece.first, piece.count);
   }

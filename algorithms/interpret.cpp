@@ -25,14 +25,14 @@ Number reduced(ReductionOp op, Number a, Number b) {
     return std::nullopt;
   }
   switch (op) {
-    case ReductionOp::sum:
-    case ReductionOp::avg:  // divided at the end
+    case ReductionOp::Sum:
+    case ReductionOp::Avg:  // divided at the end
       return *a + *b;
-    case ReductionOp::prod:
+    case ReductionOp::Prod:
       return *a * *b;
-    case ReductionOp::min:
+    case ReductionOp::Min:
       return std::min(*a, *b);
-    case ReductionOp::max:
+    case ReductionOp::Max:
       return std::max(*a, *b);
   }
   return std::nullopt;
@@ -71,11 +71,11 @@ class Interpreter final : public detail::StepHandler {
 
 Bytes Interpreter::size_of(Rank rank, Buffer buffer) const {
   switch (buffer) {
-    case Buffer::input:
+    case Buffer::Input:
       return program_.call().input_bytes(rank);
-    case Buffer::output:
+    case Buffer::Output:
       return program_.call().output_bytes(rank);
-    case Buffer::scratch:
+    case Buffer::Scratch:
       return program_.scratch_bytes(rank);
   }
   return {};
@@ -91,7 +91,7 @@ Interpreter::Interpreter(const Program& program, const std::vector<std::vector<d
   for (std::uint32_t i = 0; i < call.ranks; ++i) {
     const Rank rank(i);
     Memories& memories = ranks_.emplace_back();
-    for (const Buffer buffer : {Buffer::input, Buffer::output, Buffer::scratch}) {
+    for (const Buffer buffer : {Buffer::Input, Buffer::Output, Buffer::Scratch}) {
       const MemoryPlace place = place_of(call, rank, buffer);
       Numbers& memory = memories[static_cast<std::size_t>(place.memory)];
       memory.resize(std::max(memory.size(), element(place.offset + size_of(rank, buffer))));
@@ -101,7 +101,7 @@ Interpreter::Interpreter(const Program& program, const std::vector<std::vector<d
       throw InputError("expected " + std::to_string(expected) + " elements in the input of rank " +
                        std::to_string(i) + ", got " + std::to_string(inputs[i].size()));
     }
-    const MemoryPlace place = place_of(call, rank, Buffer::input);
+    const MemoryPlace place = place_of(call, rank, Buffer::Input);
     std::ranges::copy(inputs[i], memories[static_cast<std::size_t>(place.memory)].begin() +
                                      static_cast<std::ptrdiff_t>(element(place.offset)));
   }
@@ -170,19 +170,19 @@ Walk Interpreter::execute(const StepPlace& place, const Step& step,
   for (const ConnectionId connection : sent) {
     messages(connection).push(*value);
   }
-  return Walk::go_on;
+  return Walk::GoOn;
 }
 
 std::vector<Numbers> Interpreter::outputs() const {
   const CollectiveCall& call = program_.call();
   std::vector<Numbers> outputs;
   for (std::uint32_t i = 0; i < call.ranks; ++i) {
-    const MemoryPlace place = place_of(call, Rank(i), Buffer::output);
+    const MemoryPlace place = place_of(call, Rank(i), Buffer::Output);
     const Numbers& memory = ranks_[i][static_cast<std::size_t>(place.memory)];
     const auto first = memory.begin() + static_cast<std::ptrdiff_t>(element(place.offset));
     const auto count = static_cast<std::ptrdiff_t>(element(call.output_bytes(Rank(i))));
     outputs.emplace_back(first, first + count);
-    if (!reduces(call.kind) || call.op != ReductionOp::avg) {
+    if (!reduces(call.kind) || call.op != ReductionOp::Avg) {
       continue;
     }
     for (Number& number : outputs.back()) {

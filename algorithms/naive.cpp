@@ -18,36 +18,36 @@ namespace collsim {
 
 namespace {
 
-constexpr Place input = all_blocks(Buffer::input);
-constexpr Place output = all_blocks(Buffer::output);
-constexpr Place scratch = all_blocks(Buffer::scratch);
-constexpr Place own_input = own_block(Buffer::input);
-constexpr Place own_output = own_block(Buffer::output);
+constexpr Place input = all_blocks(Buffer::Input);
+constexpr Place output = all_blocks(Buffer::Output);
+constexpr Place scratch = all_blocks(Buffer::Scratch);
+constexpr Place own_input = own_block(Buffer::Input);
+constexpr Place own_output = own_block(Buffer::Output);
 
 std::unique_ptr<Pattern> pattern_for(const CollectiveCall& call) {
   const std::uint32_t n = call.ranks;
   const Rank root = has_root(call.kind) ? call.root : Rank(0);
   switch (call.kind) {
-    case CollectiveKind::broadcast:
+    case CollectiveKind::Broadcast:
       return flat_broadcast(n, root, 1, input, output);
-    case CollectiveKind::reduce:
+    case CollectiveKind::Reduce:
       return flat_reduce(n, root, 1, input, output);
-    case CollectiveKind::scatter:
+    case CollectiveKind::Scatter:
       return flat_scatter(n, root, input, own_output);
-    case CollectiveKind::gather:
+    case CollectiveKind::Gather:
       return flat_gather(n, root, own_input, output);
-    case CollectiveKind::all_gather:
+    case CollectiveKind::AllGather:
       return then(flat_gather(n, root, own_input, output),
                   flat_broadcast(n, root, n, output, output));
-    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::ReduceScatter:
       return then(flat_reduce(n, root, n, input, scratch),
                   flat_scatter(n, root, scratch, own_output));
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::AllReduce:
       return then(flat_reduce(n, root, 1, input, output),
                   flat_broadcast(n, root, 1, output, output));
-    case CollectiveKind::all_to_all:
+    case CollectiveKind::AllToAll:
       return then(flat_gather_inputs(n, root), flat_scatter_outputs(n, root));
-    case CollectiveKind::send_recv:
+    case CollectiveKind::SendRecv:
       break;
   }
   COLLSIM_ENSURE(false, "naive does not implement this collective");
@@ -64,7 +64,7 @@ Algorithm naive() {
   using enum CollectiveKind;
   return {"naive",
           "everything through one rank: what the good algorithms are measured against",
-          {broadcast, scatter, gather, reduce, all_gather, reduce_scatter, all_reduce, all_to_all},
+          {Broadcast, Scatter, Gather, Reduce, AllGather, ReduceScatter, AllReduce, AllToAll},
           no_obstacle,
           build};
 }

@@ -13,7 +13,7 @@ NodeLayout::NodeLayout(std::span<const NodeId> node_of_rank, Pieces pieces) : pi
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     columns_ = std::max(columns_, members(node));
   }
-  if (pieces_ == Pieces::per_rank) {
+  if (pieces_ == Pieces::PerRank) {
     number_positions();
   }
 }
@@ -75,14 +75,14 @@ std::uint32_t NodeLayout::columns_of(Rank rank) const {
 BlockRange NodeLayout::run(std::uint32_t node, std::uint32_t local) const {
   const std::uint32_t begin = first_column(node, local);
   const std::uint32_t end = first_column(node, local + 1);
-  if (pieces_ == Pieces::shared) {
+  if (pieces_ == Pieces::Shared) {
     return {begin * nodes(), (end - begin) * nodes()};
   }
   return {column_begin_[begin], column_begin_[end] - column_begin_[begin]};
 }
 
 BlockRange NodeLayout::piece(std::uint32_t column, std::uint32_t node) const {
-  if (pieces_ == Pieces::shared) {
+  if (pieces_ == Pieces::Shared) {
     return {column * nodes() + node, 1};
   }
   const Rank rank = owner(node, column);

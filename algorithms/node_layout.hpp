@@ -32,7 +32,7 @@ struct BlockRange {
 
 class NodeLayout {
  public:
-  enum class Pieces : std::uint8_t { shared, per_rank };
+  enum class Pieces : std::uint8_t { Shared, PerRank };
 
   /// Requires: at least one rank.
   NodeLayout(std::span<const NodeId> node_of_rank, Pieces pieces);
@@ -43,7 +43,7 @@ class NodeLayout {
   }
   [[nodiscard]] std::uint32_t columns() const { return columns_; }
   [[nodiscard]] std::uint32_t blocks() const {
-    return pieces_ == Pieces::shared ? columns_ * nodes() : ranks();
+    return pieces_ == Pieces::Shared ? columns_ * nodes() : ranks();
   }
 
   [[nodiscard]] std::uint32_t node(Rank rank) const { return place_[rank.index()].node; }

@@ -54,7 +54,7 @@ class Pairwise : public Pattern {
     const std::uint32_t block = receiver(rank, slot).value();
     Step step;
     step.bytes = part.bytes_of(block);
-    step.source = part.blocks(all_blocks(Buffer::input), block);
+    step.source = part.blocks(all_blocks(Buffer::Input), block);
     step.sends = {slot, 1};
     return step;
   }
@@ -72,10 +72,10 @@ class PairwiseAllToAll final : public Pairwise {
   }
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
-    const Place output = all_blocks(Buffer::output);
+    const Place output = all_blocks(Buffer::Output);
     Step step;
     if (index == 0) {
-      step.source = part.blocks(all_blocks(Buffer::input), rank.value());
+      step.source = part.blocks(all_blocks(Buffer::Input), rank.value());
       step.destination = part.blocks(output, rank.value());
     } else {
       const auto slot = static_cast<std::uint32_t>((index - 1) / 2);
@@ -103,10 +103,10 @@ class PairwiseReduceScatter final : public Pairwise {
     if (index % 2 == 0) {
       return send(rank, slot, part);
     }
-    const Span sum = part.blocks(own_block(Buffer::output), rank.value());
+    const Span sum = part.blocks(own_block(Buffer::Output), rank.value());
     Step step;
     step.receives = {slot, 1};
-    step.source = slot == 0 ? part.blocks(all_blocks(Buffer::input), rank.value()) : sum;
+    step.source = slot == 0 ? part.blocks(all_blocks(Buffer::Input), rank.value()) : sum;
     step.destination = sum;
     step.bytes = sum.total;
     return step;
@@ -116,10 +116,10 @@ class PairwiseReduceScatter final : public Pairwise {
 std::unique_ptr<Program> build(const ProgramRequest& request) {
   const CollectiveCall& call = request.call;
   std::unique_ptr<Pattern> pattern;
-  if (call.kind == CollectiveKind::all_to_all) {
+  if (call.kind == CollectiveKind::AllToAll) {
     pattern = std::make_unique<PairwiseAllToAll>(call.ranks);
   } else {
-    COLLSIM_ENSURE(call.kind == CollectiveKind::reduce_scatter,
+    COLLSIM_ENSURE(call.kind == CollectiveKind::ReduceScatter,
                    "pairwise does not implement this collective");
     pattern = std::make_unique<PairwiseReduceScatter>(call.ranks);
   }
@@ -132,7 +132,7 @@ Algorithm pairwise() {
   using enum CollectiveKind;
   return {"pairwise",
           "one partner after another, each at full speed: for large all-to-alls",
-          {all_to_all, reduce_scatter},
+          {AllToAll, ReduceScatter},
           no_obstacle,
           build};
 }

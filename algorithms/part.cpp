@@ -43,10 +43,10 @@ Bytes Part::bytes_of(std::uint32_t first, std::uint32_t count) const {
 }
 
 Span Part::blocks(Place place, std::uint32_t first, std::uint32_t count) const {
-  if (place.buffer == Buffer::scratch) {
+  if (place.buffer == Buffer::Scratch) {
     COLLSIM_DCHECK(first + count <= scratch_blocks_, "blocks outside scratch");
     if (blocked_) {
-      return Span::contiguous(Buffer::scratch,
+      return Span::contiguous(Buffer::Scratch,
                               bytes(slice_begin_ * scratch_blocks_ + first * slice_size_),
                               bytes(count * slice_size_));
     }
@@ -55,10 +55,10 @@ Span Part::blocks(Place place, std::uint32_t first, std::uint32_t count) const {
     const auto position = [&](std::uint32_t block) {
       return block / blocks_ * slice_size_ + elements_before(block % blocks_);
     };
-    return Span::contiguous(Buffer::scratch, bytes(slice_begin_ * copies + position(first)),
+    return Span::contiguous(Buffer::Scratch, bytes(slice_begin_ * copies + position(first)),
                             bytes(position(first + count) - position(first)));
   }
-  if (place.holds == Place::Holds::own_block) {
+  if (place.holds == Place::Holds::OwnBlock) {
     COLLSIM_DCHECK(count == 1 && blocked_, "only blocked calls have a buffer of one block");
     return Span::contiguous(place.buffer, bytes(slice_begin_), bytes(slice_size_));
   }
@@ -77,9 +77,9 @@ Span Part::blocks(Place place, std::uint32_t first, std::uint32_t count) const {
 
 Span Part::strided_blocks(Place place, std::uint32_t first, std::uint32_t run_blocks,
                           std::uint32_t step, std::uint32_t limit) const {
-  const bool in_scratch = place.buffer == Buffer::scratch;
+  const bool in_scratch = place.buffer == Buffer::Scratch;
   COLLSIM_DCHECK(larger_blocks_ == 0, "strides over blocks that are not equal");
-  COLLSIM_DCHECK(in_scratch || (place.holds == Place::Holds::all_blocks && run_blocks == 1),
+  COLLSIM_DCHECK(in_scratch || (place.holds == Place::Holds::AllBlocks && run_blocks == 1),
                  "runs of several blocks are regular in scratch only");
   COLLSIM_DCHECK(run_blocks <= step && limit <= (in_scratch ? scratch_blocks_ : blocks_),
                  "strided blocks outside the buffer");

@@ -17,15 +17,15 @@ namespace collsim {
 
 /// Where a pattern finds (or puts) blocks: a buffer that holds all of them, or just the rank's own.
 struct Place {
-  enum class Holds : std::uint8_t { all_blocks, own_block };
-  Buffer buffer = Buffer::input;
-  Holds holds = Holds::all_blocks;
+  enum class Holds : std::uint8_t { AllBlocks, OwnBlock };
+  Buffer buffer = Buffer::Input;
+  Holds holds = Holds::AllBlocks;
   constexpr bool operator==(const Place&) const = default;
 };
 [[nodiscard]] constexpr Place all_blocks(Buffer buffer) {
-  return {buffer, Place::Holds::all_blocks};
+  return {buffer, Place::Holds::AllBlocks};
 }
-[[nodiscard]] constexpr Place own_block(Buffer buffer) { return {buffer, Place::Holds::own_block}; }
+[[nodiscard]] constexpr Place own_block(Buffer buffer) { return {buffer, Place::Holds::OwnBlock}; }
 
 /// One part of a call's data.
 class Part {
@@ -38,7 +38,7 @@ class Part {
   /// Part `index` of `count` like parts of this one. Requires: index < count.
   [[nodiscard]] Part slice(std::uint32_t index, std::uint32_t count) const;
 
-  /// The bytes of blocks [first, first + count) at a place; with Holds::own_block count must be 1
+  /// The bytes of blocks [first, first + count) at a place; with Holds::OwnBlock count must be 1
   /// and the block's number only says how large it is. Scratch is laid out part by part, so a range
   /// of blocks is contiguous there.
   [[nodiscard]] Span blocks(Place place, std::uint32_t first, std::uint32_t count = 1) const;

@@ -31,13 +31,13 @@ class LocalProgram final : public NamedProgram {
   [[nodiscard]] std::uint32_t lane_count(Rank) const override { return 1; }
   [[nodiscard]] Lane lane(Rank, std::uint32_t) const override { return {}; }
   [[nodiscard]] std::uint64_t step_count(Rank, std::uint32_t) const override {
-    return call().in_place == InPlace::no && call().size() > Bytes(0) ? 1 : 0;
+    return call().in_place == InPlace::No && call().size() > Bytes(0) ? 1 : 0;
   }
   [[nodiscard]] Step step(Rank, std::uint32_t, std::uint64_t) const override {
     Step step;
     step.bytes = call().size();
-    step.source = Span::contiguous(Buffer::input, Bytes(0), step.bytes);
-    step.destination = Span::contiguous(Buffer::output, Bytes(0), step.bytes);
+    step.source = Span::contiguous(Buffer::Input, Bytes(0), step.bytes);
+    step.destination = Span::contiguous(Buffer::Output, Bytes(0), step.bytes);
     return step;
   }
   [[nodiscard]] Connection send_to(Rank, std::uint32_t, std::uint32_t) const override {
@@ -61,7 +61,7 @@ class PartitionedProgram final : public NamedProgram {
       : NamedProgram(std::move(algorithm), call),
         pattern_(std::move(pattern)),
         whole_(call, pattern_->blocks(), pattern_->scratch_blocks()),
-        in_place_(call.in_place == InPlace::yes) {
+        in_place_(call.in_place == InPlace::Yes) {
     channels_ = at_most(channels, whole_.elements());
     // The last slice of the smallest channel is the smallest.
     chunks_ = at_most(chunks, whole_.slice(channels_ - 1, channels_).elements());

@@ -4,10 +4,10 @@ namespace collsim {
 
 Part unit_part(const Pattern& pattern) {
   CollectiveCall call;
-  call.kind = CollectiveKind::all_gather;
+  call.kind = CollectiveKind::AllGather;
   call.ranks = pattern.blocks();
   call.count = 1;
-  call.type = DataType::int8;
+  call.type = DataType::Int8;
   return Part(call, pattern.blocks(), pattern.scratch_blocks());
 }
 

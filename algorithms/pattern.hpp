@@ -55,8 +55,8 @@ class Pattern {
 };
 
 enum class Composition : std::uint8_t {
-  in_sequence,  ///< b in the lanes of a; both have one group
-  pipelined,    ///< b in lanes of its own: chunk k of b runs beside chunk k+1 of a
+  InSequence,  ///< b in the lanes of a; both have one group
+  Pipelined,   ///< b in lanes of its own: chunk k of b runs beside chunk k+1 of a
 };
 
 /// First a, then b, on the same blocks; they share scratch, so a may leave there what b takes up.
@@ -66,7 +66,7 @@ enum class Composition : std::uint8_t {
 /// has one group, and the first steps of b's lanes have no join of their own. Requires: equal
 /// numbers of ranks and blocks.
 [[nodiscard]] std::unique_ptr<Pattern> then(std::unique_ptr<Pattern> a, std::unique_ptr<Pattern> b,
-                                            Composition composition = Composition::in_sequence);
+                                            Composition composition = Composition::InSequence);
 
 /// a on the first half of every part and b on the second, side by side in lanes of their own.
 /// Requires: equal numbers of ranks and blocks.

@@ -6,29 +6,29 @@ namespace collsim {
 
 std::string_view name_of(Primitive primitive) {
   switch (primitive) {
-    case Primitive::nothing:
+    case Primitive::Nothing:
       return "nothing";
-    case Primitive::send:
+    case Primitive::Send:
       return "send";
-    case Primitive::receive:
+    case Primitive::Receive:
       return "receive";
-    case Primitive::copy:
+    case Primitive::Copy:
       return "copy";
-    case Primitive::reduce:
+    case Primitive::Reduce:
       return "reduce";
-    case Primitive::copy_send:
+    case Primitive::CopySend:
       return "copy_send";
-    case Primitive::reduce_send:
+    case Primitive::ReduceSend:
       return "reduce_send";
-    case Primitive::receive_send:
+    case Primitive::ReceiveSend:
       return "receive_send";
-    case Primitive::receive_copy_send:
+    case Primitive::ReceiveCopySend:
       return "receive_copy_send";
-    case Primitive::receive_reduce_send:
+    case Primitive::ReceiveReduceSend:
       return "receive_reduce_send";
-    case Primitive::receive_reduce_copy:
+    case Primitive::ReceiveReduceCopy:
       return "receive_reduce_copy";
-    case Primitive::receive_reduce_copy_send:
+    case Primitive::ReceiveReduceCopySend:
       return "receive_reduce_copy_send";
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
@@ -41,61 +41,61 @@ Primitive Step::primitive() const {
   if (receives.count == 0) {
     if (!sends_value) {
       if (!destination) {
-        return Primitive::nothing;
+        return Primitive::Nothing;
       }
-      return reduces ? Primitive::reduce : Primitive::copy;
+      return reduces ? Primitive::Reduce : Primitive::Copy;
     }
     if (reduces) {
-      return Primitive::reduce_send;
+      return Primitive::ReduceSend;
     }
-    return destination ? Primitive::copy_send : Primitive::send;
+    return destination ? Primitive::CopySend : Primitive::Send;
   }
   if (!sends_value) {
-    return reduces ? Primitive::receive_reduce_copy : Primitive::receive;
+    return reduces ? Primitive::ReceiveReduceCopy : Primitive::Receive;
   }
   if (reduces) {
-    return destination ? Primitive::receive_reduce_copy_send : Primitive::receive_reduce_send;
+    return destination ? Primitive::ReceiveReduceCopySend : Primitive::ReceiveReduceSend;
   }
-  return destination ? Primitive::receive_copy_send : Primitive::receive_send;
+  return destination ? Primitive::ReceiveCopySend : Primitive::ReceiveSend;
 }
 
 MemoryPlace place_of(const CollectiveCall& call, Rank rank, Buffer buffer) {
   using Memory = MemoryPlace::Memory;
-  if (buffer == Buffer::scratch) {
-    return {Memory::scratch, Bytes(0)};
+  if (buffer == Buffer::Scratch) {
+    return {Memory::Scratch, Bytes(0)};
   }
-  const bool input = buffer == Buffer::input;
-  const MemoryPlace apart{input ? Memory::input : Memory::output, Bytes(0)};
-  if (call.in_place == InPlace::no || !allows_in_place(call.kind)) {
+  const bool input = buffer == Buffer::Input;
+  const MemoryPlace apart{input ? Memory::Input : Memory::Output, Bytes(0)};
+  if (call.in_place == InPlace::No || !allows_in_place(call.kind)) {
     return apart;
   }
   const Bytes own_block = call.block() * rank.value();
   switch (call.kind) {
-    case CollectiveKind::all_gather:
-      return {Memory::output, input ? own_block : Bytes(0)};
-    case CollectiveKind::reduce_scatter:
-      return {Memory::input, input ? Bytes(0) : own_block};
-    case CollectiveKind::gather:
+    case CollectiveKind::AllGather:
+      return {Memory::Output, input ? own_block : Bytes(0)};
+    case CollectiveKind::ReduceScatter:
+      return {Memory::Input, input ? Bytes(0) : own_block};
+    case CollectiveKind::Gather:
       if (rank != call.root) {
         return apart;
       }
-      return {Memory::output, input ? own_block : Bytes(0)};
-    case CollectiveKind::scatter:
+      return {Memory::Output, input ? own_block : Bytes(0)};
+    case CollectiveKind::Scatter:
       if (rank != call.root) {
         return apart;
       }
-      return {Memory::input, input ? Bytes(0) : own_block};
-    case CollectiveKind::broadcast:
-    case CollectiveKind::reduce:
+      return {Memory::Input, input ? Bytes(0) : own_block};
+    case CollectiveKind::Broadcast:
+    case CollectiveKind::Reduce:
       // The other ranks have one of the two buffers only.
       if (rank != call.root) {
         return apart;
       }
-      return {Memory::output, Bytes(0)};
-    case CollectiveKind::all_reduce:
-      return {Memory::output, Bytes(0)};
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::send_recv:
+      return {Memory::Output, Bytes(0)};
+    case CollectiveKind::AllReduce:
+      return {Memory::Output, Bytes(0)};
+    case CollectiveKind::AllToAll:
+    case CollectiveKind::SendRecv:
       return apart;
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");

@@ -30,13 +30,13 @@
 
 namespace collsim {
 
-enum class Buffer : std::uint8_t { input, output, scratch };
+enum class Buffer : std::uint8_t { Input, Output, Scratch };
 
 /// A regular set of bytes in a buffer: runs of `run` bytes, `stride` apart, `total` bytes in all
 /// (the last run may be shorter). Contiguous: run == total. In order, they are the bytes of a
 /// message.
 struct Span {
-  Buffer buffer = Buffer::input;
+  Buffer buffer = Buffer::Input;
   Bytes offset;
   Bytes total;
   Bytes run;
@@ -64,18 +64,18 @@ struct StepRef {
 
 /// What a step does, as NCCL names it. Derived from the step's fields, see Step::primitive().
 enum class Primitive : std::uint8_t {
-  nothing,  ///< only waits
-  send,
-  receive,
-  copy,
-  reduce,
-  copy_send,
-  reduce_send,
-  receive_send,  ///< forwards, keeps nothing
-  receive_copy_send,
-  receive_reduce_send,
-  receive_reduce_copy,
-  receive_reduce_copy_send,
+  Nothing,  ///< only waits
+  Send,
+  Receive,
+  Copy,
+  Reduce,
+  CopySend,
+  ReduceSend,
+  ReceiveSend,  ///< forwards, keeps nothing
+  ReceiveCopySend,
+  ReceiveReduceSend,
+  ReceiveReduceCopy,
+  ReceiveReduceCopySend,
 };
 [[nodiscard]] std::string_view name_of(Primitive primitive);
 
@@ -149,8 +149,8 @@ class Program {
 /// memories; in place, one is a part of the other (all_gather's input is the rank's own block of
 /// its output, reduce_scatter's output its own block of its input, and so on as in nccl-tests).
 struct MemoryPlace {
-  enum class Memory : std::uint8_t { input, output, scratch };
-  Memory memory = Memory::input;
+  enum class Memory : std::uint8_t { Input, Output, Scratch };
+  Memory memory = Memory::Input;
   Bytes offset;
 };
 [[nodiscard]] MemoryPlace place_of(const CollectiveCall& call, Rank rank, Buffer buffer);

@@ -109,7 +109,7 @@ WalkReport Walker::run() {
     while (!runnable_.empty()) {
       const LaneId id = runnable_.front();
       runnable_.pop();
-      if (turn(id) == Walk::stop) {
+      if (turn(id) == Walk::Stop) {
         return std::move(report_);
       }
     }
@@ -146,7 +146,7 @@ void Walker::load_phase(LaneId id) {
   LaneState& lane = lanes_[id.index()];
   const std::uint64_t phase = next_step(id).phase;
   if (phase < lane.phase) {
-    throw BrokenProgram(CheckFailure::Kind::bad_program, place(id),
+    throw BrokenProgram(CheckFailure::Kind::BadProgram, place(id),
                         "has phase " + std::to_string(phase) + " after phase " +
                             std::to_string(lane.phase) + ": the phases of a lane must not fall");
   }
@@ -156,10 +156,10 @@ void Walker::load_phase(LaneId id) {
 Walk Walker::turn(LaneId id) {
   const Step step = next_step(id);
   if (!ready(id, step)) {
-    return Walk::go_on;
+    return Walk::GoOn;
   }
-  if (handler_.execute(place(id), step, receives_, sends_) == Walk::stop) {
-    return Walk::stop;
+  if (handler_.execute(place(id), step, receives_, sends_) == Walk::Stop) {
+    return Walk::Stop;
   }
   send_messages(id, step);
   ++report_.steps;
@@ -167,7 +167,7 @@ Walk Walker::turn(LaneId id) {
   if (!ended(id)) {
     runnable_.push(id);
   }
-  return Walk::go_on;
+  return Walk::GoOn;
 }
 
 /// Whether the step can be executed; if not, the lane is woken when what it waits for has happened.
@@ -257,7 +257,7 @@ void Walker::take_messages(LaneId id, const Step& step) {
     const LaneId sender = wiring_.connection(connection).sender;
     const Message message = state.pending.pop();
     if (message.bytes != step.bytes) {
-      throw BrokenProgram(CheckFailure::Kind::unmatched_message, place(id),
+      throw BrokenProgram(CheckFailure::Kind::UnmatchedMessage, place(id),
                           "receives " + std::to_string(step.bytes.count()) + " bytes from " +
                               wiring_.name_of(sender) + ", whose step " +
                               std::to_string(message.step) + " sends " +
@@ -367,7 +367,7 @@ void Walker::report_unmatched() {
     }
     StepPlace at = place(sender);
     at.step = connections_[i].pending.front().step;
-    report_.failures.push_back({CheckFailure::Kind::unmatched_message, at.rank, at.lane, at.step,
+    report_.failures.push_back({CheckFailure::Kind::UnmatchedMessage, at.rank, at.lane, at.step,
                                 text_of(at) + ", sends a message to " + wiring_.name_of(receiver) +
                                     ", which ends without receiving it"});
   }

@@ -21,7 +21,7 @@
 
 namespace collsim::detail {
 
-enum class Walk : std::uint8_t { go_on, stop };
+enum class Walk : std::uint8_t { GoOn, Stop };
 
 /// What is to happen at each step.
 class StepHandler {

@@ -59,7 +59,7 @@ ConnectionId ProgramWiring::receives(LaneId id, std::uint32_t slot, const StepPl
   const LaneId peer = peer_lane(there, place);
   const Connection back = program_.send_to(there.peer, there.lane, there.slot);
   if (back != here) {
-    throw BrokenProgram(CheckFailure::Kind::bad_program, place,
+    throw BrokenProgram(CheckFailure::Kind::BadProgram, place,
                         "receives from " + text_of(there) + ", which sends to " + text_of(back));
   }
   return open(peer, there.slot, id, slot);
@@ -75,7 +75,7 @@ ConnectionId ProgramWiring::sends(LaneId id, std::uint32_t slot, const StepPlace
   const LaneId peer = peer_lane(there, place);
   const Connection back = program_.receive_from(there.peer, there.lane, there.slot);
   if (back != here) {
-    throw BrokenProgram(CheckFailure::Kind::bad_program, place,
+    throw BrokenProgram(CheckFailure::Kind::BadProgram, place,
                         "sends to " + text_of(there) + ", which receives from " + text_of(back));
   }
   return open(id, slot, peer, there.slot);
@@ -96,7 +96,7 @@ LaneId ProgramWiring::peer_lane(const Connection& peer, const StepPlace& place) 
   const bool exists =
       rank + 1 < lane_begin_.size() && peer.lane < lane_begin_[rank + 1] - lane_begin_[rank];
   if (!exists || peer.peer == place.rank) {
-    throw BrokenProgram(CheckFailure::Kind::bad_program, place,
+    throw BrokenProgram(CheckFailure::Kind::BadProgram, place,
                         "is connected to " + text_of(peer) +
                             (exists ? ", which is its own rank" : ", which does not exist"));
   }
@@ -107,7 +107,7 @@ LaneId ProgramWiring::dependency(const StepRef& after, const StepPlace& place) c
   const std::size_t begin = lane_begin_[place.rank.index()];
   const std::size_t end = lane_begin_[place.rank.index() + 1];
   if (after.lane >= end - begin || after.index >= lanes_[begin + after.lane].steps) {
-    throw BrokenProgram(CheckFailure::Kind::bad_program, place,
+    throw BrokenProgram(CheckFailure::Kind::BadProgram, place,
                         "comes after step " + std::to_string(after.index) + " of lane " +
                             std::to_string(after.lane) + ", which does not exist");
   }
@@ -117,7 +117,7 @@ LaneId ProgramWiring::dependency(const StepRef& after, const StepPlace& place) c
 GroupId ProgramWiring::joined_group(std::uint32_t group, const StepPlace& place) const {
   const auto entry = group_ids_.find({place.rank, group});
   if (entry == group_ids_.end()) {
-    throw BrokenProgram(CheckFailure::Kind::bad_program, place,
+    throw BrokenProgram(CheckFailure::Kind::BadProgram, place,
                         "joins group " + std::to_string(group) + ", which has no lane");
   }
   return entry->second;

@@ -15,27 +15,27 @@ SymbolicData promised_output(const CollectiveCall& call, Rank rank, RankSets& se
     return data;
   }
   switch (call.kind) {
-    case CollectiveKind::broadcast:
+    case CollectiveKind::Broadcast:
       data.append(bytes, {0, sets.single(call.root)});
       break;
-    case CollectiveKind::scatter:
+    case CollectiveKind::Scatter:
       data.append(bytes, {block * rank.value(), sets.single(call.root)});
       break;
-    case CollectiveKind::gather:
-    case CollectiveKind::all_gather:
+    case CollectiveKind::Gather:
+    case CollectiveKind::AllGather:
       block_of_each_rank(0);
       break;
-    case CollectiveKind::reduce:
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::Reduce:
+    case CollectiveKind::AllReduce:
       data.append(bytes, {0, sets.all(call.ranks)});
       break;
-    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::ReduceScatter:
       data.append(bytes, {block * rank.value(), sets.all(call.ranks)});
       break;
-    case CollectiveKind::all_to_all:
+    case CollectiveKind::AllToAll:
       block_of_each_rank(block * rank.value());
       break;
-    case CollectiveKind::send_recv:
+    case CollectiveKind::SendRecv:
       data.append(bytes, {0, sets.single(Rank((rank.value() + call.ranks - 1) % call.ranks))});
       break;
   }

@@ -116,7 +116,7 @@ std::optional<RacingAccess> AccessLog::read(std::int64_t begin, std::int64_t end
   std::optional<RacingAccess> race;
   log_.change(begin, end, [&](std::int64_t from, std::int64_t to, Accesses& accesses) {
     if (!race && accesses.last_write && !order.before(*accesses.last_write, at.lane)) {
-      race = RacingAccess{*accesses.last_write, RacingAccess::Kind::write, from, to};
+      race = RacingAccess{*accesses.last_write, RacingAccess::Kind::Write, from, to};
     }
     if (accesses.reads.size() >= accesses.reads_to_prune) {
       std::erase_if(accesses.reads,
@@ -137,14 +137,14 @@ std::optional<RacingAccess> AccessLog::write(std::int64_t begin, std::int64_t en
       return;
     }
     if (accesses.last_write && !order.before(*accesses.last_write, at.lane)) {
-      race = RacingAccess{*accesses.last_write, RacingAccess::Kind::write, from, to};
+      race = RacingAccess{*accesses.last_write, RacingAccess::Kind::Write, from, to};
       return;
     }
     for (const StepRef& earlier : accesses.reads) {
       if (order.before(earlier, at.lane)) {
         continue;
       }
-      race = RacingAccess{earlier, RacingAccess::Kind::read, from, to};
+      race = RacingAccess{earlier, RacingAccess::Kind::Read, from, to};
       return;
     }
   });

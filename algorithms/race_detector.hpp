@@ -66,9 +66,9 @@ class RankOrder {
 
 /// An access that has no order with the one at hand.
 struct RacingAccess {
-  enum class Kind : std::uint8_t { read, write };
+  enum class Kind : std::uint8_t { Read, Write };
   StepRef step;
-  Kind kind = Kind::write;
+  Kind kind = Kind::Write;
   std::int64_t begin = 0;  ///< the bytes that both touch
   std::int64_t end = 0;
 };

@@ -71,8 +71,8 @@ class RecursiveDoublingAllReduce final : public Pattern {
 };
 
 std::unique_ptr<Pattern> all_reduce(std::uint32_t ranks) {
-  const Place input = all_blocks(Buffer::input);
-  const Place output = all_blocks(Buffer::output);
+  const Place input = all_blocks(Buffer::Input);
+  const Place output = all_blocks(Buffer::Output);
   auto exchanges = std::make_unique<RecursiveDoublingAllReduce>(ranks, input, output);
   if (PowerOfTwo(ranks).extra() == 0) {
     return exchanges;
@@ -84,10 +84,10 @@ std::unique_ptr<Pattern> all_reduce(std::uint32_t ranks) {
 std::unique_ptr<Program> build(const ProgramRequest& request) {
   const CollectiveCall& call = request.call;
   std::unique_ptr<Pattern> pattern;
-  if (call.kind == CollectiveKind::all_reduce) {
+  if (call.kind == CollectiveKind::AllReduce) {
     pattern = all_reduce(call.ranks);
   } else {
-    COLLSIM_ENSURE(call.kind == CollectiveKind::all_gather,
+    COLLSIM_ENSURE(call.kind == CollectiveKind::AllGather,
                    "recursive-doubling does not implement this collective");
     pattern = complete_doubling_all_gather(call.ranks);
   }
@@ -101,7 +101,7 @@ Algorithm recursive_doubling() {
   using enum CollectiveKind;
   return {"recursive-doubling",
           "exchanges over distances 1, 2, 4, …: the least latency, all data in every round",
-          {all_reduce, all_gather},
+          {AllReduce, AllGather},
           no_obstacle,
           build};
 }

@@ -175,24 +175,24 @@ class RingReduce final : public Chain {
 
 std::unique_ptr<Program> build(const ProgramRequest& request) {
   const CollectiveCall& call = request.call;
-  const Place input = all_blocks(Buffer::input);
-  const Place output = all_blocks(Buffer::output);
+  const Place input = all_blocks(Buffer::Input);
+  const Place output = all_blocks(Buffer::Output);
   std::unique_ptr<Pattern> pattern;
   switch (call.kind) {
-    case CollectiveKind::all_reduce:
+    case CollectiveKind::AllReduce:
       pattern = then(ring_reduce_scatter(call.ranks, input, output),
                      ring_all_gather(call.ranks, output, output));
       break;
-    case CollectiveKind::all_gather:
-      pattern = ring_all_gather(call.ranks, own_block(Buffer::input), output);
+    case CollectiveKind::AllGather:
+      pattern = ring_all_gather(call.ranks, own_block(Buffer::Input), output);
       break;
-    case CollectiveKind::reduce_scatter:
-      pattern = ring_reduce_scatter(call.ranks, input, own_block(Buffer::output));
+    case CollectiveKind::ReduceScatter:
+      pattern = ring_reduce_scatter(call.ranks, input, own_block(Buffer::Output));
       break;
-    case CollectiveKind::broadcast:
+    case CollectiveKind::Broadcast:
       pattern = ring_broadcast(call.ranks, call.root, input, output);
       break;
-    case CollectiveKind::reduce:
+    case CollectiveKind::Reduce:
       pattern = ring_reduce(call.ranks, call.root, input, output);
       break;
     default:
@@ -220,7 +220,7 @@ Algorithm ring() {
   using enum CollectiveKind;
   return {"ring",
           "neighbours in a ring: the bandwidth optimum, with a latency that grows with the ranks",
-          {all_reduce, all_gather, reduce_scatter, broadcast, reduce},
+          {AllReduce, AllGather, ReduceScatter, Broadcast, Reduce},
           no_obstacle,
           build};
 }

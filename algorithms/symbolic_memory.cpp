@@ -22,12 +22,12 @@ SymbolicReduction reduce(const SymbolicData& left, const SymbolicData& right, Ra
       return SymbolicValue::spoilt();
     }
     using Kind = ReductionClash::Kind;
-    Kind kind = Kind::different_elements;
+    Kind kind = Kind::DifferentElements;
     if (a.origin == b.origin) {
       if (const auto both = sets.disjoint_union(a.contributors, b.contributors)) {
         return SymbolicValue{a.origin, *both};
       }
-      kind = Kind::common_contributor;
+      kind = Kind::CommonContributor;
     }
     if (!result.clash) {
       result.clash = ReductionClash{kind, a, b};

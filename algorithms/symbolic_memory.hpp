@@ -51,8 +51,8 @@ class SymbolicData {
 
 /// Why two values cannot be reduced.
 struct ReductionClash {
-  enum class Kind : std::uint8_t { different_elements, common_contributor };
-  Kind kind = Kind::different_elements;
+  enum class Kind : std::uint8_t { DifferentElements, CommonContributor };
+  Kind kind = Kind::DifferentElements;
   SymbolicValue left;
   SymbolicValue right;
 };

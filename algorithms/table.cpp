@@ -64,7 +64,7 @@ void check(const ProgramRequest& request) {
                          std::to_string(call.ranks) + " ranks",
                      "root");
   }
-  if (call.in_place == InPlace::yes && !allows_in_place(call.kind)) {
+  if (call.in_place == InPlace::Yes && !allows_in_place(call.kind)) {
     throw InputError(std::string(name_of(call.kind)) +
                      " cannot run in place: its blocks would be overwritten before they are sent");
   }
@@ -104,7 +104,7 @@ std::unique_ptr<Program> build_program(const Algorithm& algorithm, const Program
                      one_of(names_for(call.kind)));
   }
   if (const auto obstacle = algorithm.obstacle(request)) {
-    throw InputError(*obstacle);
+    throw InputError(std::string(algorithm.name) + " does not apply: " + *obstacle, "--algorithm");
   }
   if (call.ranks == 1 || call.count == 0) {
     return partition(std::string(algorithm.name), call, nullptr, 1, 1);

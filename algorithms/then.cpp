@@ -215,7 +215,7 @@ class Pipelined final : public Pair {
 
 std::unique_ptr<Pattern> then(std::unique_ptr<Pattern> a, std::unique_ptr<Pattern> b,
                               Composition composition) {
-  if (composition == Composition::pipelined) {
+  if (composition == Composition::Pipelined) {
     return std::make_unique<Pipelined>(std::move(a), std::move(b));
   }
   return std::make_unique<InSequence>(std::move(a), std::move(b));

@@ -4,15 +4,15 @@ namespace collsim {
 
 std::string_view name_of(Cause cause) {
   switch (cause) {
-    case Cause::compute:
+    case Cause::Compute:
       return "compute";
-    case Cause::credit_wait:
+    case Cause::CreditWait:
       return "credit_wait";
-    case Cause::wire:
+    case Cause::Wire:
       return "wire";
-    case Cause::sharing:
+    case Cause::Sharing:
       return "sharing";
-    case Cause::latency:
+    case Cause::Latency:
       return "latency";
   }
   return "unknown";
@@ -25,16 +25,16 @@ std::vector<AttributedTime> AttributionLayout::parts(const std::int64_t* vector)
       parts.push_back({cause, level, Duration(vector[position])});
     }
   };
-  add(Cause::compute, std::nullopt, compute());
-  add(Cause::credit_wait, std::nullopt, credit_wait());
+  add(Cause::Compute, std::nullopt, compute());
+  add(Cause::CreditWait, std::nullopt, credit_wait());
   for (std::size_t l = 0; l < levels_; ++l) {
-    add(Cause::wire, LevelId(l), wire(LevelId(l)));
+    add(Cause::Wire, LevelId(l), wire(LevelId(l)));
   }
   for (std::size_t l = 0; l < levels_; ++l) {
-    add(Cause::sharing, LevelId(l), sharing(LevelId(l)));
+    add(Cause::Sharing, LevelId(l), sharing(LevelId(l)));
   }
   for (std::size_t l = 0; l < levels_; ++l) {
-    add(Cause::latency, LevelId(l), latency(LevelId(l)));
+    add(Cause::Latency, LevelId(l), latency(LevelId(l)));
   }
   return parts;
 }

@@ -17,17 +17,17 @@
 namespace collsim {
 
 enum class Cause : std::uint8_t {
-  compute,      ///< Compute operations
-  credit_wait,  ///< a send that waits for a free FIFO slot at its peer
-  wire,         ///< bytes at the route's full rate; by level of the narrowest link
-  sharing,      ///< the rest of a flow's time: others on the same links; by level of the bottleneck
-  latency,      ///< route latency; by level
+  Compute,     ///< Compute operations
+  CreditWait,  ///< a send that waits for a free FIFO slot at its peer
+  Wire,        ///< bytes at the route's full rate; by level of the narrowest link
+  Sharing,     ///< the rest of a flow's time: others on the same links; by level of the bottleneck
+  Latency,     ///< route latency; by level
 };
 [[nodiscard]] std::string_view name_of(Cause cause);
 
 /// One part of a total.
 struct AttributedTime {
-  Cause cause = Cause::wire;
+  Cause cause = Cause::Wire;
   std::optional<LevelId> level;
   Duration time{};
 };

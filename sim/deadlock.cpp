@@ -48,7 +48,7 @@ class Report {
     for (const OperationState* operation : standstill.active) {
       for (std::uint32_t lane = 0; lane < operation->lanes.size(); ++lane) {
         const LaneStage stage = operation->lanes[lane].stage;
-        if (stage == LaneStage::idle || stage == LaneStage::done) {
+        if (stage == LaneStage::Idle || stage == LaneStage::Done) {
           continue;
         }
         blocked_.push_back({operation, lane});
@@ -84,11 +84,11 @@ class Report {
 
   [[nodiscard]] Need need(const LaneRef& ref) const {
     switch (ref.state().stage) {
-      case LaneStage::dependencies:
+      case LaneStage::Dependencies:
         return dependency(ref);
-      case LaneStage::messages:
+      case LaneStage::Messages:
         return message(ref);
-      case LaneStage::credit:
+      case LaneStage::Credit:
         return credit(ref);
       default:
         return {"its bytes to leave", std::nullopt};
@@ -112,7 +112,7 @@ class Report {
                              " to complete all steps of phases below " + std::to_string(step.phase);
     for (std::uint32_t number = 0; number < operation.lane_count(lane.rank); ++number) {
       const LaneState& other = operation.lanes[rank.first_lane + number];
-      const bool behind = other.stage != LaneStage::done && other.phase < step.phase;
+      const bool behind = other.stage != LaneStage::Done && other.phase < step.phase;
       if (behind && other.group == step.join) {
         return {text, LaneRef{&operation, rank.first_lane + number}};
       }
@@ -185,7 +185,7 @@ class Report {
       const DeviceId gpu = ref.operation->gpu(ref.rank());
       for (std::uint32_t lane = 0; lane < other->lanes.size(); ++lane) {
         const LaneState& state = other->lanes[lane];
-        if (other->gpu(state.rank) == gpu && state.stage != LaneStage::done) {
+        if (other->gpu(state.rank) == gpu && state.stage != LaneStage::Done) {
           return LaneRef{other, lane};
         }
       }
@@ -194,10 +194,10 @@ class Report {
   }
 
   [[nodiscard]] std::optional<LaneRef> next(const LaneRef& ref) const {
-    if (ref.state().stage == LaneStage::done) {
+    if (ref.state().stage == LaneStage::Done) {
       return std::nullopt;
     }
-    return ref.state().stage == LaneStage::idle ? keeper(ref) : need(ref).whose;
+    return ref.state().stage == LaneStage::Idle ? keeper(ref) : need(ref).whose;
   }
 
   /// The cycle of waits, else how the first chain of waits ends. Follows what each lane waits for
@@ -225,10 +225,10 @@ class Report {
   }
 
   [[nodiscard]] std::string end_of_chain(const LaneRef& ref) const {
-    if (ref.state().stage == LaneStage::done) {
+    if (ref.state().stage == LaneStage::Done) {
       return "has no step left";
     }
-    if (ref.state().stage == LaneStage::idle) {
+    if (ref.state().stage == LaneStage::Idle) {
       return "has not started operation " + std::to_string(ref.operation->id.value());
     }
     return "waits for " + need(ref).text;
@@ -250,7 +250,7 @@ class Report {
   }
 
   [[nodiscard]] static std::string started_note(const LaneRef& ref) {
-    return ref.state().stage == LaneStage::idle ? " (not started)" : "";
+    return ref.state().stage == LaneStage::Idle ? " (not started)" : "";
   }
 
   const Standstill* standstill_;

@@ -22,16 +22,16 @@ namespace collsim {
 /// The order of events of one instant. No result depends on it; it keeps traces readable and makes
 /// every run handle events in the same order.
 enum class EventPhase : std::uint8_t {
-  capacity,   ///< a link's capacity changes: before anything that may start on it
-  departure,  ///< the last byte of a transfer has left: frees its lane
-  arrival,    ///< the last byte has arrived: after departures, which may be of the same lane
-  step,       ///< a timed step or a wait is over
-  operation,  ///< a rank's next operation starts: after everything that may end the previous one
+  Capacity,   ///< a link's capacity changes: before anything that may start on it
+  Departure,  ///< the last byte of a transfer has left: frees its lane
+  Arrival,    ///< the last byte has arrived: after departures, which may be of the same lane
+  Step,       ///< a timed step or a wait is over
+  Operation,  ///< a rank's next operation starts: after everything that may end the previous one
 };
 
 struct Event {
   Time time;
-  EventPhase phase = EventPhase::step;
+  EventPhase phase = EventPhase::Step;
   std::uint32_t subject = 0;     ///< what it is about: a transfer, a message, a lane, an operation
   std::uint32_t generation = 0;  ///< of the subject
 };
@@ -64,7 +64,7 @@ class EventQueue {
   /// Events of one time and phase; first = 0: not in use. Position 0 of batches_ is never in use.
   struct Batch {
     Time time;
-    EventPhase phase = EventPhase::step;
+    EventPhase phase = EventPhase::Step;
     std::uint32_t first = 0;
     std::uint32_t last = 0;
   };

@@ -130,32 +130,32 @@ class Executor {
 void Executor::schedule_start() {
   for (std::uint32_t change = 0; change < workload_->capacity_changes.size(); ++change) {
     const Time time = workload_->capacity_changes[change].time;
-    queue_.push({time, EventPhase::capacity, change, 0});
+    queue_.push({time, EventPhase::Capacity, change, 0});
   }
   for (GpuIndex gpu = 0; gpu < gpus_.size(); ++gpu) {
-    queue_.push({Time{}, EventPhase::operation, gpu, 0});
+    queue_.push({Time{}, EventPhase::Operation, gpu, 0});
   }
 }
 
 void Executor::handle(const Event& event) {
   switch (event.phase) {
-    case EventPhase::capacity: {
+    case EventPhase::Capacity: {
       const CapacityChange& change = workload_->capacity_changes[event.subject];
       network_->set_capacity(change.link, change.bandwidth);
       break;
     }
-    case EventPhase::departure:
+    case EventPhase::Departure:
       if (const auto departure = network_->depart(event)) {
         lanes_.departed(*departure);
       }
       break;
-    case EventPhase::arrival:
+    case EventPhase::Arrival:
       lanes_.arrived(event.subject);
       break;
-    case EventPhase::step:
+    case EventPhase::Step:
       end_compute(OperationId(event.subject), Rank(event.generation));
       break;
-    case EventPhase::operation:
+    case EventPhase::Operation:
       run_gpu(event.subject);
       break;
   }
@@ -203,7 +203,7 @@ void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Colle
   ++gpus_[gpu].next;
   lanes_.start(operation, rank, progress_of(gpu));
   end_ranks();
-  if (collective.launch == Launch::blocking && !over(operation, rank)) {
+  if (collective.launch == Launch::Blocking && !over(operation, rank)) {
     gpus_[gpu].held_by = operation;
   }
 }
@@ -223,8 +223,8 @@ void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Compu
     step.left = end;
     progress.compute_stretches[rank.index()] = critical_paths_.add(step, gpus_[gpu].stretch);
   }
-  queue_.push({end, EventPhase::step, operation.value(), rank.value()});
-  if (compute.launch == Launch::blocking) {
+  queue_.push({end, EventPhase::Step, operation.value(), rank.value()});
+  if (compute.launch == Launch::Blocking) {
     gpus_[gpu].held_by = operation;
   }
 }
@@ -296,7 +296,7 @@ void Executor::release(GpuIndex gpu, Progress from) {
     critical_paths_.assign(state.stretch, from.stretch);
   }
   state.held_by.reset();
-  queue_.push({now, EventPhase::operation, gpu, 0});
+  queue_.push({now, EventPhase::Operation, gpu, 0});
 }
 
 void Executor::end_operation(OperationId id) {

@@ -28,7 +28,7 @@
 namespace collsim {
 
 struct RunOptions {
-  NetworkModel network = NetworkModel::flow;
+  NetworkModel network = NetworkModel::Flow;
   TraceObserver* observer = nullptr;
   bool critical_path = false;  ///< keep back pointers; memory grows with the length of the path
   /// Called now and then with the transfers done so far; returning false stops the run with
@@ -42,7 +42,7 @@ struct CriticalStep {
   Rank rank;
   std::uint32_t lane = 0;
   std::uint64_t index = 0;
-  Primitive primitive = Primitive::nothing;
+  Primitive primitive = Primitive::Nothing;
   Bytes bytes;
   std::optional<Rank> from;  ///< the peer whose message it waited for
   Time start;                ///< when what it waited for last was there

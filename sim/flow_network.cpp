@@ -173,7 +173,7 @@ Duration FlowNetwork::wire_time(TransferId id) {
 void FlowNetwork::schedule(TransferId id) {
   Transfer& transfer = transfers_[id.index()];
   transfer.scheduled = true;
-  queue_->push(Event{transfer.departure, EventPhase::departure, id.value(), transfer.generation});
+  queue_->push(Event{transfer.departure, EventPhase::Departure, id.value(), transfer.generation});
 }
 
 bool FlowNetwork::shares_no_link(const Transfer& transfer) const {

@@ -36,7 +36,7 @@ void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint3
   transfer.present = true;
   ++under_way_;
   if (bytes == Bytes(0)) {
-    queue_->push(Event{now, EventPhase::departure, id.value(), transfer.generation});
+    queue_->push(Event{now, EventPhase::Departure, id.value(), transfer.generation});
     return;
   }
   for (const ResourceUse& hop : paths_.hops(path)) {
@@ -73,7 +73,7 @@ void IdealNetwork::schedule(TransferId id) {
   Transfer& transfer = transfers_[id.index()];
   const Time departure =
       checked_add(queue_->now(), transfer_time_fine(transfer.left, transfer.rate));
-  queue_->push(Event{departure, EventPhase::departure, id.value(), transfer.generation});
+  queue_->push(Event{departure, EventPhase::Departure, id.value(), transfer.generation});
 }
 
 void IdealNetwork::apply_capacity_changes() {

@@ -48,7 +48,7 @@ void LaneEngine::return_credit(OperationState& operation, const Message& message
   if (--used->second == 0) {
     operation.fifo_used.erase(used);
   }
-  if (sender.stage == LaneStage::credit) {
+  if (sender.stage == LaneStage::Credit) {
     runnable_.push_back({operation.id, message.from_lane});
   }
 }
@@ -59,7 +59,7 @@ void LaneEngine::start_sends(OperationState& operation, std::uint32_t index) {
   vector_of(operation, index)[layout_.credit_wait()] += (now - lane.clock).count();
   lane.clock = now;
   lane.started = now;
-  lane.stage = LaneStage::sending;
+  lane.stage = LaneStage::Sending;
   lane.sending = lane.sends.count;
   lane.last_slot = no_index;
   for (std::uint32_t number = 0; number < lane.sends.count; ++number) {
@@ -114,7 +114,7 @@ void LaneEngine::departed(const Departure& departure) {
   for (std::size_t level = 0; level < latencies.size(); ++level) {
     vector[layout_.latency(LevelId(level))] += latencies[level].count();
   }
-  queue_->push({message.arrival, EventPhase::arrival, departure.tag, 0});
+  queue_->push({message.arrival, EventPhase::Arrival, departure.tag, 0});
 
   const bool left_last =
       lane.last_slot == no_index || now > lane.last_left || message.send_slot < lane.last_slot;

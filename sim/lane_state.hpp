@@ -17,12 +17,12 @@ namespace collsim::detail {
 
 /// What a lane's current step waits for, in the order in which it does.
 enum class LaneStage : std::uint8_t {
-  idle,          ///< its rank has not started the operation
-  dependencies,  ///< `after` and `join`
-  messages,      ///< one of each receive slot
-  credit,        ///< a free FIFO slot at each peer
-  sending,       ///< the last byte of each send
-  done,          ///< no step is left
+  Idle,          ///< its rank has not started the operation
+  Dependencies,  ///< `after` and `join`
+  Messages,      ///< one of each receive slot
+  Credit,        ///< a free FIFO slot at each peer
+  Sending,       ///< the last byte of each send
+  Done,          ///< no step is left
 };
 
 /// Where a send slot leads, looked up once and kept while the lane uses the slot.
@@ -68,7 +68,7 @@ struct LaneState {
   SendTarget target;                      ///< the slot used first
   std::uint32_t more_targets = no_index;  ///< a block of targets for the others
 
-  LaneStage stage = LaneStage::idle;
+  LaneStage stage = LaneStage::Idle;
   std::uint8_t unmet = 0;  ///< dependencies
 };
 

@@ -137,21 +137,21 @@ void LaneEngine::drain() {
 
 void LaneEngine::advance(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
-  while (lane.stage != LaneStage::done) {
-    if (lane.stage == LaneStage::dependencies) {
+  while (lane.stage != LaneStage::Done) {
+    if (lane.stage == LaneStage::Dependencies) {
       if (lane.unmet != 0) {
         return;
       }
       begin_receives(lane);
     }
-    if (lane.stage == LaneStage::messages) {
+    if (lane.stage == LaneStage::Messages) {
       if (lane.missing != 0) {
         return;
       }
       take_messages(operation, index);
-      lane.stage = LaneStage::credit;
+      lane.stage = LaneStage::Credit;
     }
-    if (lane.stage == LaneStage::credit && lane.sends.count != 0) {
+    if (lane.stage == LaneStage::Credit && lane.sends.count != 0) {
       if (!has_credit(operation, index)) {
         return;
       }
@@ -186,7 +186,7 @@ void LaneEngine::enter_step(OperationState& operation, std::uint32_t index) {
   lane.reached = queue_->now();
   lane.clock = queue_->now();
   lane.waited_lane = no_index;
-  lane.stage = LaneStage::dependencies;
+  lane.stage = LaneStage::Dependencies;
   if (step.after || step.join) {
     wait_for_dependencies(operation, index, step);
   }
@@ -218,7 +218,7 @@ void LaneEngine::wait_for_dependencies(OperationState& operation, std::uint32_t 
 }
 
 void LaneEngine::begin_receives(LaneState& lane) {
-  lane.stage = LaneStage::messages;
+  lane.stage = LaneStage::Messages;
   lane.missing = 0;
   for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
     if (!has_message(lane, lane.receives.first + slot)) {
@@ -316,7 +316,7 @@ void LaneEngine::complete_step(OperationState& operation, std::uint32_t index) {
 
 void LaneEngine::end_lane(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
-  lane.stage = LaneStage::done;
+  lane.stage = LaneStage::Done;
   forget_targets(lane);
   RankState& rank = operation.ranks[lane.rank.index()];
   if (lane.steps != 0) {
@@ -389,7 +389,7 @@ void LaneEngine::arrived(std::uint32_t id) {
   OperationState& operation = *operations_[message.operation.index()];
   LaneState& lane = operation.lanes[message.to_lane];
   const std::uint32_t slot = message.receive_slot;
-  const bool awaited = lane.stage == LaneStage::messages && slot >= lane.receives.first &&
+  const bool awaited = lane.stage == LaneStage::Messages && slot >= lane.receives.first &&
                        slot - lane.receives.first < lane.receives.count && !has_message(lane, slot);
   (lane.mailbox_last == no_index ? lane.mailbox_first : messages_[lane.mailbox_last].next) = id;
   lane.mailbox_last = id;

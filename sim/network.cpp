@@ -19,9 +19,9 @@ U128 fine_bytes_on(Bytes bytes, const RouteHop& hop) {
 
 std::unique_ptr<Network> make_network(NetworkModel model, const Graph& graph, EventQueue& queue) {
   switch (model) {
-    case NetworkModel::ideal:
+    case NetworkModel::Ideal:
       return std::make_unique<IdealNetwork>(graph, queue);
-    case NetworkModel::flow:
+    case NetworkModel::Flow:
       return std::make_unique<FlowNetwork>(graph, queue);
   }
   throw InternalError(__FILE__, __LINE__, "model", "unknown network model");
@@ -29,9 +29,9 @@ std::unique_ptr<Network> make_network(NetworkModel model, const Graph& graph, Ev
 
 std::string_view name_of(NetworkModel model) {
   switch (model) {
-    case NetworkModel::ideal:
+    case NetworkModel::Ideal:
       return "ideal";
-    case NetworkModel::flow:
+    case NetworkModel::Flow:
       return "flow";
   }
   throw InternalError(__FILE__, __LINE__, "model", "unknown network model");

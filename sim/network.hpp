@@ -22,8 +22,8 @@
 namespace collsim {
 
 enum class NetworkModel : std::uint8_t {
-  ideal,  ///< bytes at the full rate of the route, no sharing
-  flow,   ///< fluid max-min fair sharing
+  Ideal,  ///< bytes at the full rate of the route, no sharing
+  Flow,   ///< fluid max-min fair sharing
 };
 
 using PathId = Id<struct PathTag>;          ///< an opened route

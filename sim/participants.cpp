@@ -21,7 +21,7 @@ void check_communicator(const Graph& graph, const Communicator* communicator, st
                      operation_path(number));
   }
   for (const DeviceId device : *communicator) {
-    if (device.index() >= graph.devices().size() || graph.device(device).kind != DeviceKind::gpu) {
+    if (device.index() >= graph.devices().size() || graph.device(device).kind != DeviceKind::Gpu) {
       throw InputError("the communicator holds device " + std::to_string(device.value()) +
                            ", which is not a GPU",
                        operation_path(number));

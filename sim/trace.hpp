@@ -19,7 +19,7 @@ struct StepRecord {
   std::uint32_t lane = 0;
   std::uint32_t channel = 0;
   std::uint64_t index = 0;
-  Primitive primitive = Primitive::nothing;
+  Primitive primitive = Primitive::Nothing;
   Bytes bytes;
   Time reached;  ///< the lane's previous step was complete
   Time ready;    ///< all messages, dependencies and credit were there: the sends started

@@ -20,22 +20,22 @@ using OperationId = Id<struct OperationTag>;  ///< position in Workload::operati
 
 /// Whether a GPU's next operation waits for this one.
 enum class Launch : std::uint8_t {
-  blocking,      ///< the next one starts when this one is over on that GPU (one CUDA stream)
-  asynchronous,  ///< the next one may start at once (another stream); see Wait
+  Blocking,      ///< the next one starts when this one is over on that GPU (one CUDA stream)
+  Asynchronous,  ///< the next one may start at once (another stream); see Wait
 };
 
 /// One program on one communicator.
 struct Collective {
   std::shared_ptr<const Program> program;
   std::shared_ptr<const Communicator> communicator;
-  Launch launch = Launch::blocking;
+  Launch launch = Launch::Blocking;
 };
 
 /// Every GPU of the communicator computes for a time.
 struct Compute {
   std::shared_ptr<const Communicator> communicator;
   Duration time{};
-  Launch launch = Launch::blocking;
+  Launch launch = Launch::Blocking;
 };
 
 /// Every GPU of the communicator waits until an earlier operation is over on that GPU.

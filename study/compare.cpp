@@ -50,7 +50,7 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
     outcome.too_many_transfers = transfers;
     return outcome;
   }
-  if (options.verify == Verify::yes) {
+  if (options.verify == Verify::Yes) {
     outcome.check = check_program(*program);
   }
   outcome.result = run_collective(cluster, job, options.run);

@@ -24,11 +24,11 @@ struct ComparedAlgorithm {
   std::optional<CheckReport> check;  ///< where verification was asked for
 };
 
-enum class Verify : std::uint8_t { no, yes };
+enum class Verify : std::uint8_t { No, Yes };
 
 struct CompareOptions {
   RunOptions run;
-  Verify verify = Verify::no;
+  Verify verify = Verify::No;
   /// A program with more transfers is not simulated and says so.
   std::uint64_t max_transfers = 1'000'000'000;
   /// Called before each algorithm.

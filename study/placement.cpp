@@ -141,25 +141,25 @@ Communicator as_listed(const Graph& graph, const PlacementRequest& request) {
 
 std::string_view name_of(Placement placement) {
   switch (placement) {
-    case Placement::block:
+    case Placement::Block:
       return "block";
-    case Placement::cyclic:
+    case Placement::Cyclic:
       return "cyclic";
-    case Placement::listed:
+    case Placement::Listed:
       return "listed";
   }
   return "?";
 }
 
 Communicator place_ranks(const Graph& graph, const PlacementRequest& request) {
-  if (request.order == Placement::listed) {
+  if (request.order == Placement::Listed) {
     return as_listed(graph, request);
   }
   GpusByNode groups = gpus_by_node(graph);
   keep_first_nodes(groups, request.nodes);
   keep_first_gpus(groups, request.gpus_per_node);
   keep_first_ranks(groups, request.ranks);
-  return request.order == Placement::cyclic ? round_robin(groups) : in_blocks(groups);
+  return request.order == Placement::Cyclic ? round_robin(groups) : in_blocks(groups);
 }
 
 std::uint32_t nodes_of(const Graph& graph, const Communicator& gpus) {

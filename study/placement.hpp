@@ -14,9 +14,9 @@ namespace collsim {
 
 /// The order of ranks.
 enum class Placement : std::uint8_t {
-  block,   ///< node by node: ranks 0 … g-1 on the first node
-  cyclic,  ///< round robin: rank r on node r mod nodes
-  listed,  ///< as `gpu_names` says
+  Block,   ///< node by node: ranks 0 … g-1 on the first node
+  Cyclic,  ///< round robin: rank r on node r mod nodes
+  Listed,  ///< as `gpu_names` says
 };
 [[nodiscard]] std::string_view name_of(Placement placement);
 
@@ -24,7 +24,7 @@ struct PlacementRequest {
   std::optional<std::uint32_t> nodes;          ///< the first so many nodes; default: all
   std::optional<std::uint32_t> gpus_per_node;  ///< the first so many GPUs of each; default: all
   std::optional<std::uint32_t> ranks;          ///< the first so many of those, filling nodes
-  Placement order = Placement::block;
+  Placement order = Placement::Block;
   std::vector<std::string> gpu_names;  ///< for `listed`: a GPU a rank, by name ("node3.gpu0")
 };
 

@@ -48,7 +48,7 @@ Exit parse_and_run(int argc, char** argv) {
                         std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
     }
     app.exit(error);  // --help, --version
-    return Exit::done;
+    return Exit::Done;
   }
   return chosen();
 }

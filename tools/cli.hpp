@@ -13,7 +13,7 @@ class App;
 namespace collsim {
 
 /// Exit codes (design §11).
-enum class Exit : int { done = 0, check_failed = 1, bad_input = 2, bug = 70, interrupted = 130 };
+enum class Exit : int { Done = 0, CheckFailed = 1, BadInput = 2, Bug = 70, Interrupted = 130 };
 
 /// Each adds its subcommand; `chosen` becomes what to do where it was given.
 using Action = std::function<Exit()>;

@@ -73,7 +73,7 @@ std::vector<ComparedAlgorithm> simulate(const CompareCommand& command, const Clu
   ProgressLine line(command.output);
   CompareOptions options;
   options.run.network = common.network_model;
-  options.verify = command.verify ? Verify::yes : Verify::no;
+  options.verify = command.verify ? Verify::Yes : Verify::No;
   options.max_transfers = command.job.max_transfers;
   options.progress = [&](std::size_t done, std::size_t all, const std::string& next) {
     line.show(next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) + ")");
@@ -145,10 +145,10 @@ Exit compare(const CompareCommand& command) {
   const std::vector<ResultRow> rows = rows_of(common, outcomes);
   std::string text;
   switch (command.output.format()) {
-    case Format::json:
+    case Format::Json:
       text = as_json(command, machine.cluster, rows, outcomes, timings);
       break;
-    case Format::csv:
+    case Format::Csv:
       text = render_csv(machine.cluster, rows);
       for (const ComparedAlgorithm& outcome : outcomes) {
         if (outcome.result) {
@@ -157,7 +157,7 @@ Exit compare(const CompareCommand& command) {
         note(command.output, "not simulated: " + outcome.algorithm + ": " + outcome.obstacle);
       }
       break;
-    case Format::table:
+    case Format::Table:
       text = render_comparison(machine.cluster, common, outcomes);
       if (command.timing) {
         text += "\n" + total_info(stopwatch, rows) + "\n";
@@ -167,7 +167,7 @@ Exit compare(const CompareCommand& command) {
   write_output(command.output, text);
   const bool wrong =
       std::ranges::any_of(rows, [](const ResultRow& row) { return row.check && !row.check->ok(); });
-  return wrong ? Exit::check_failed : Exit::done;
+  return wrong ? Exit::CheckFailed : Exit::Done;
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ std::string as_table(const ListCommand& command, const Listing& listing) {
   }
   TextTable table;
   for (const Heading& heading : listing.headings) {
-    table.add_column(heading.name, Align::left, heading.max_width);
+    table.add_column(heading.name, Align::Left, heading.max_width);
   }
   for (const auto& row : listing.rows) {
     std::vector<std::string> cells;
@@ -166,18 +166,18 @@ Exit list(const ListCommand& command) {
   const Listing listing = listing_of(command);
   std::string text;
   switch (command.output.format()) {
-    case Format::json:
+    case Format::Json:
       text = as_json(command, listing);
       break;
-    case Format::csv:
+    case Format::Csv:
       text = as_csv(listing);
       break;
-    case Format::table:
+    case Format::Table:
       text = as_table(command, listing);
       break;
   }
   write_output(command.output, text);
-  return Exit::done;
+  return Exit::Done;
 }
 
 }  // namespace

@@ -30,16 +30,16 @@ std::string table(const PerfCommand& command, const PerfPlan& plan, const Machin
 std::string render(const PerfCommand& command, const PerfPlan& plan, const Machine& machine,
                    const PerfRun& run) {
   switch (command.output.format()) {
-    case Format::json: {
+    case Format::Json: {
       Results results{run.rows(), {}, {}};
       if (command.timing) {
         results.infos = run.infos();
       }
       return render_json(machine.cluster, results, {});
     }
-    case Format::csv:
+    case Format::Csv:
       return render_csv(machine.cluster, run.rows());
-    case Format::table:
+    case Format::Table:
       break;
   }
   return table(command, plan, machine, run.table());
@@ -83,7 +83,7 @@ Exit perf(const PerfCommand& command) {
   const PerfPlan plan = plan_of(command, machine.cluster);
   PerfRun run(command, machine, plan);
   run.run();
-  if (command.output.format() == Format::table) {
+  if (command.output.format() == Format::Table) {
     write_notes(command, run);
     // The table itself is for scripts that know nothing of us.
     if (command.timing) {
@@ -91,7 +91,7 @@ Exit perf(const PerfCommand& command) {
     }
   }
   write_output(command.output, render(command, plan, machine, run));
-  return run.failed() ? Exit::check_failed : Exit::done;
+  return run.failed() ? Exit::CheckFailed : Exit::Done;
 }
 
 }  // namespace

@@ -110,15 +110,15 @@ Exit run(const RunCommand& command) {
   const bool all_links = command.links == "all";
   std::string text;
   switch (command.output.format()) {
-    case Format::json: {
+    case Format::Json: {
       const Results results{{&row, 1}, std::vector<RunInfo>(command.timing ? 1 : 0, info), {}};
       text = render_json(machine.cluster, results, {command.per_rank, all_links});
       break;
     }
-    case Format::csv:
+    case Format::Csv:
       text = render_csv(machine.cluster, {row});
       break;
-    case Format::table:
+    case Format::Table:
       text = render_run(machine.cluster, row, {command.per_rank, all_links});
       if (command.timing) {
         text += "\n" + run_info_text(info) + "\n";
@@ -126,7 +126,7 @@ Exit run(const RunCommand& command) {
       break;
   }
   write_output(command.output, text);
-  return row.check && !row.check->ok() ? Exit::check_failed : Exit::done;
+  return row.check && !row.check->ok() ? Exit::CheckFailed : Exit::Done;
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct TopologyCommand {
 /// Links that are alike but for their ends.
 struct LinkClass {
   std::string level;
-  LinkKind kind = LinkKind::generic;
+  LinkKind kind = LinkKind::Generic;
   Bandwidth bandwidth;
   Duration latency{};
   std::uint64_t count = 0;
@@ -125,8 +125,8 @@ std::string overview(const Cluster& cluster, const Summary& summary) {
 
 std::string links_table(const Summary& summary) {
   TextTable table;
-  table.add_column("level", Align::left);
-  table.add_column("kind", Align::left);
+  table.add_column("level", Align::Left);
+  table.add_column("kind", Align::Left);
   table.add_column("links");
   table.add_column("bandwidth");
   table.add_column("latency");
@@ -147,9 +147,9 @@ std::string as_table(const Cluster& cluster, const Summary& summary) {
   text += "\nLinks (one direction each; a switch's latency is part of the links that leave it)\n" +
           links_table(summary);
   TextTable values;
-  values.add_column("value", Align::left);
-  values.add_column("in force", Align::left, 48);
-  values.add_column("from", Align::left);
+  values.add_column("value", Align::Left);
+  values.add_column("in force", Align::Left, 48);
+  values.add_column("from", Align::Left);
   for (const Provenance& value : spec.values) {
     values.add_row({value.path, value.value, value.origin});
   }
@@ -211,18 +211,18 @@ Exit show(const TopologyCommand& command) {
   const Summary summary = summarise(machine.cluster.graph());
   std::string text;
   switch (command.output.format()) {
-    case Format::json:
+    case Format::Json:
       text = as_json(machine.cluster, summary, machine.loaded.digest);
       break;
-    case Format::csv:
+    case Format::Csv:
       text = as_csv(machine.cluster);
       break;
-    case Format::table:
+    case Format::Table:
       text = as_table(machine.cluster, summary);
       break;
   }
   write_output(command.output, text);
-  return Exit::done;
+  return Exit::Done;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ volatile std::sig_atomic_t open_line = 0;
   }
   const auto written = write(STDERR_FILENO, text.data(), text.size());
   static_cast<void>(written);
-  _exit(static_cast<int>(Exit::interrupted));
+  _exit(static_cast<int>(Exit::Interrupted));
 }
 
 void on_interrupt(int /*signal*/) {

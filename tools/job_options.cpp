@@ -150,10 +150,10 @@ void require_algorithm(const std::string& name, CollectiveKind kind, const std::
 
 NetworkModel network_model_of(const JobOptions& options) {
   if (options.network_model == "flow") {
-    return NetworkModel::flow;
+    return NetworkModel::Flow;
   }
   if (options.network_model == "ideal") {
-    return NetworkModel::ideal;
+    return NetworkModel::Ideal;
   }
   if (options.network_model == "packet") {
     throw InputError("the packet model does not exist yet; expected flow or ideal",
@@ -176,9 +176,9 @@ Communicator gpus_of(const Cluster& cluster, const JobOptions& options) {
   request.gpus_per_node = options.gpus_per_node;
   request.ranks = options.ranks;
   if (options.placement == "cyclic") {
-    request.order = Placement::cyclic;
+    request.order = Placement::Cyclic;
   } else if (options.placement != "block") {
-    request.order = Placement::listed;
+    request.order = Placement::Listed;
     request.gpu_names = lines_of_file(options.placement);
   }
   return place_ranks(cluster.graph(), request);
@@ -209,7 +209,7 @@ CollectiveJob job_of(const Cluster& cluster, const JobOptions& options, const Ca
   job.call = call_for_size(kind, ranks, requested, data_type_of(call.datatype, "--datatype"));
   job.call.op = reduction_of(call.redop, "--redop");
   job.call.root = root_of(call.root, ranks, "--root");
-  job.call.in_place = call.out_of_place || !allows_in_place(kind) ? InPlace::no : InPlace::yes;
+  job.call.in_place = call.out_of_place || !allows_in_place(kind) ? InPlace::No : InPlace::Yes;
   job.channels = options.channels;
   job.chunks = options.chunks;
   return job;

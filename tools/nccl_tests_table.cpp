@@ -38,16 +38,16 @@ std::string device_lines(const PerfHeader& header, const Graph& graph,
 }  // namespace
 
 std::string perf_program_name(CollectiveKind kind) {
-  if (kind == CollectiveKind::all_to_all) {
+  if (kind == CollectiveKind::AllToAll) {
     return "alltoall_perf";
   }
-  if (kind == CollectiveKind::send_recv) {
+  if (kind == CollectiveKind::SendRecv) {
     return "sendrecv_perf";
   }
   return fmt::format("{}_perf", name_of(kind));
 }
 
-bool shows_op(CollectiveKind kind) { return reduces(kind) || kind == CollectiveKind::send_recv; }
+bool shows_op(CollectiveKind kind) { return reduces(kind) || kind == CollectiveKind::SendRecv; }
 
 std::string nccl_tests_number(double value, int width) {
   int digits = 0;

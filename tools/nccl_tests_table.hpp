@@ -25,7 +25,7 @@ struct PerfTime {
 struct PerfRow {
   Bytes size;
   std::int64_t count = 0;
-  DataType type = DataType::float32;
+  DataType type = DataType::Float32;
   std::string redop;  ///< "none" where nothing is reduced
   std::int64_t root = -1;
   PerfTime out_of_place;
@@ -34,7 +34,7 @@ struct PerfRow {
 
 /// What the header shows.
 struct PerfHeader {
-  CollectiveKind kind = CollectiveKind::all_reduce;
+  CollectiveKind kind = CollectiveKind::AllReduce;
   std::uint32_t threads = 1;
   std::uint32_t gpus = 1;  ///< per thread
   Bytes min;

@@ -19,9 +19,9 @@ namespace collsim {
 
 Format OutputOptions::format() const {
   if (format_name == "json") {
-    return Format::json;
+    return Format::Json;
   }
-  return format_name == "csv" ? Format::csv : Format::table;
+  return format_name == "csv" ? Format::Csv : Format::Table;
 }
 
 void add_output_options(CLI::App& app, OutputOptions& options) {

@@ -12,8 +12,8 @@ class App;
 
 namespace collsim {
 
-enum class Format : std::uint8_t { table, json, csv };
-enum class Quiet : std::uint8_t { no, yes };
+enum class Format : std::uint8_t { Table, Json, Csv };
+enum class Quiet : std::uint8_t { No, Yes };
 
 struct OutputOptions {
   std::string format_name = "table";

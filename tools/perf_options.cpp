@@ -39,7 +39,7 @@ std::vector<ReductionOp> ops_of(const std::string& text, CollectiveKind kind) {
     if (text != "all") {
       static_cast<void>(reduction_of(text, "-o"));  // a bad word is an error all the same
     }
-    return {ReductionOp::sum};
+    return {ReductionOp::Sum};
   }
   if (text != "all") {
     return {reduction_of(text, "-o")};
@@ -185,8 +185,8 @@ PerfPlan plan_of(const PerfCommand& command, const Cluster& cluster) {
   plan.sizes = sizes_of(command);
   plan.iterations = Iterations{command.warmup, command.iterations};
   plan.averaging = command.average    ? static_cast<Averaging>(*command.average)
-                   : command.isolated ? Averaging::max
-                                      : Averaging::mean;
+                   : command.isolated ? Averaging::Max
+                                      : Averaging::Mean;
   if (plan.row_count() > most_rows) {
     throw InputError(
         "the table would have " + std::to_string(plan.row_count()) + " rows, more than 100,000",
@@ -217,13 +217,13 @@ Duration averaged(const CollectiveResult& result, Averaging averaging) {
   }
   const RankTimes times = rank_times(result);
   switch (averaging) {
-    case Averaging::rank0:
+    case Averaging::Rank0:
       return result.time_of_rank.front();
-    case Averaging::mean:
+    case Averaging::Mean:
       return times.mean;
-    case Averaging::min:
+    case Averaging::Min:
       return times.min;
-    case Averaging::max:
+    case Averaging::Max:
       return times.max;
   }
   return result.time;

@@ -17,7 +17,7 @@
 namespace collsim {
 
 /// How times are averaged over ranks (-a).
-enum class Averaging : std::uint8_t { rank0, mean, min, max };
+enum class Averaging : std::uint8_t { Rank0, Mean, Min, Max };
 
 struct PerfCommand {
   ClusterOptions cluster;
@@ -47,15 +47,15 @@ void add_perf_options(CLI::App& app, PerfCommand& command);
 
 /// What is to be simulated: types × ops × roots × sizes.
 struct PerfPlan {
-  CollectiveKind kind = CollectiveKind::all_reduce;
-  NetworkModel network = NetworkModel::flow;
+  CollectiveKind kind = CollectiveKind::AllReduce;
+  NetworkModel network = NetworkModel::Flow;
   Communicator gpus;
   std::vector<DataType> types;
   std::vector<ReductionOp> ops;
   std::vector<std::int64_t> roots;  ///< -1: the collective has none
   std::vector<Bytes> sizes;
   Iterations iterations;
-  Averaging averaging = Averaging::mean;
+  Averaging averaging = Averaging::Mean;
 
   [[nodiscard]] std::size_t row_count() const {
     return types.size() * ops.size() * roots.size() * sizes.size();

@@ -42,8 +42,8 @@ void PerfRun::add_series(DataType type, ReductionOp op, std::int64_t root) {
     call.root = Rank(std::max<std::int64_t>(root, 0));
     add_line(call, size, root);
   }
-  warn_of_falling_times(first, InPlace::no);
-  warn_of_falling_times(first, InPlace::yes);
+  warn_of_falling_times(first, InPlace::No);
+  warn_of_falling_times(first, InPlace::Yes);
 }
 
 void PerfRun::add_line(const CollectiveCall& call, Bytes requested, std::int64_t root) {
@@ -54,12 +54,12 @@ void PerfRun::add_line(const CollectiveCall& call, Bytes requested, std::int64_t
   line.redop = shows_op(plan_->kind) ? std::string(name_of(call.op)) : "none";
   line.root = root;
   ResultRow row = row_for(call, requested);
-  row.job.call.in_place = InPlace::no;
+  row.job.call.in_place = InPlace::No;
   choose_algorithm(row);
   line.out_of_place = measure(row);
   if (allows_in_place(plan_->kind)) {
     // The same messages: what is best out of place is best in place.
-    row.job.call.in_place = InPlace::yes;
+    row.job.call.in_place = InPlace::Yes;
     line.in_place = measure(std::move(row));
   } else {
     // In place these would overwrite blocks not yet sent: a copy of the input to scratch memory,

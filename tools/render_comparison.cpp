@@ -31,7 +31,7 @@ Duration time_of(const ComparedAlgorithm& outcome) { return outcome.result->time
 Duration latency_of(const CollectiveResult& result) {
   Duration latency{};
   for (const AttributedTime& part : result.attribution) {
-    if (part.cause == Cause::latency) {
+    if (part.cause == Cause::Latency) {
       latency += part.time;
     }
   }
@@ -40,14 +40,14 @@ Duration latency_of(const CollectiveResult& result) {
 
 std::string comparison_table(const CollectiveCall& call, const Outcomes& outcomes) {
   TextTable table;
-  table.add_column("algorithm", Align::left);
+  table.add_column("algorithm", Align::Left);
   table.add_column("time");
   table.add_column("times best");
   table.add_column("busbw GB/s");
   table.add_column("of bound");
   table.add_column("latency");
   table.add_column("transfers");
-  table.add_column("", Align::left);
+  table.add_column("", Align::Left);
   const Duration best = time_of(*outcomes.front());
   const Duration worst = time_of(*outcomes.back());
   for (const ComparedAlgorithm* outcome : outcomes) {

@@ -27,7 +27,7 @@ std::string csv_line(const Cluster& cluster, const ResultRow& row) {
       std::string(name_of(call.type)),
       reduces(call.kind) ? std::string(name_of(call.op)) : "",
       has_root(call.kind) ? std::to_string(call.root.value()) : "",
-      call.in_place == InPlace::yes ? "true" : "false",
+      call.in_place == InPlace::Yes ? "true" : "false",
       std::to_string(result.time.count()),
       std::to_string(times.min.count()),
       std::to_string(times.max.count()),

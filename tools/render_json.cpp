@@ -123,7 +123,7 @@ void add_job(Json& json, const Cluster& cluster, const ResultRow& row) {
   json["datatype"] = name_of(call.type);
   json["redop"] = reduces(call.kind) ? Json(name_of(call.op)) : Json(nullptr);
   json["root"] = has_root(call.kind) ? Json(call.root.value()) : Json(nullptr);
-  json["in_place"] = call.in_place == InPlace::yes;
+  json["in_place"] = call.in_place == InPlace::Yes;
   if (row.iterations) {
     json["iterations"] = {{"warmup", row.iterations->warmup}, {"timed", row.iterations->timed}};
   }

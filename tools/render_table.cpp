@@ -17,11 +17,11 @@ constexpr std::size_t bar_width = 30;
 
 std::string attribution_table(const Graph& graph, const CollectiveResult& result) {
   TextTable table;
-  table.add_column("cause", Align::left);
-  table.add_column("on", Align::left);
+  table.add_column("cause", Align::Left);
+  table.add_column("on", Align::Left);
   table.add_column("time");
   table.add_column("share");
-  table.add_column("", Align::left);
+  table.add_column("", Align::Left);
   for (const AttributedTime& part : result.attribution) {
     const double fraction = share(part.time, result.time);
     table.add_row({std::string(name_of(part.cause)),
@@ -35,8 +35,8 @@ std::string attribution_table(const Graph& graph, const CollectiveResult& result
 
 std::string bounds_table(const CollectiveResult& result) {
   TextTable table;
-  table.add_column("lower bound", Align::left);
-  table.add_column("at", Align::left);
+  table.add_column("lower bound", Align::Left);
+  table.add_column("at", Align::Left);
   table.add_column("time");
   table.add_column("of the time");
   for (const Bound& bound : result.bounds) {
@@ -48,8 +48,8 @@ std::string bounds_table(const CollectiveResult& result) {
 
 std::string links_table(const Graph& graph, const CollectiveResult& result, bool all) {
   TextTable table;
-  table.add_column("link", Align::left);
-  table.add_column("level", Align::left);
+  table.add_column("link", Align::Left);
+  table.add_column("level", Align::Left);
   table.add_column("carried");
   table.add_column("used");
   table.add_column("busy");
@@ -76,7 +76,7 @@ std::string links_table(const Graph& graph, const CollectiveResult& result, bool
 
 std::string levels_table(const Graph& graph, const CollectiveResult& result) {
   TextTable table;
-  table.add_column("level", Align::left);
+  table.add_column("level", Align::Left);
   table.add_column("links used");
   table.add_column("carried");
   table.add_column("most used link");
@@ -93,7 +93,7 @@ std::string levels_table(const Graph& graph, const CollectiveResult& result) {
 std::string rank_table(const ResultRow& row, const Graph& graph) {
   TextTable table;
   table.add_column("rank");
-  table.add_column("GPU", Align::left);
+  table.add_column("GPU", Align::Left);
   table.add_column("time");
   for (std::size_t rank = 0; rank < row.result.time_of_rank.size(); ++rank) {
     table.add_row({std::to_string(rank), graph.name(row.job.gpus[rank]),
@@ -107,9 +107,9 @@ std::string critical_path_table(const CollectiveResult& result) {
   table.add_column("rank");
   table.add_column("lane");
   table.add_column("step");
-  table.add_column("primitive", Align::left);
+  table.add_column("primitive", Align::Left);
   table.add_column("message");
-  table.add_column("waited for", Align::left);
+  table.add_column("waited for", Align::Left);
   table.add_column("start");
   table.add_column("took");
   for (const CriticalStep& step : result.critical_path) {
@@ -157,7 +157,7 @@ std::string job_line(const Cluster& cluster, const ResultRow& row) {
   if (has_root(call.kind)) {
     line += fmt::format(", root {}", call.root.value());
   }
-  line += call.in_place == InPlace::yes ? ", in place" : ", out of place";
+  line += call.in_place == InPlace::Yes ? ", in place" : ", out of place";
   if (row.placement != "block") {
     line += fmt::format(", placement {}", row.placement);
   }

@@ -19,7 +19,7 @@ struct ResultRow {
   std::string placement;
   std::uint32_t nodes = 1;
   Bytes requested;
-  NetworkModel network_model = NetworkModel::flow;
+  NetworkModel network_model = NetworkModel::Flow;
   CollectiveJob job;
   CollectiveResult result;
   std::string chosen_because;            ///< where the algorithm was not named by the user

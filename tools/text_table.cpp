@@ -19,7 +19,7 @@ std::size_t display_width(const std::string& text) {
 
 std::string padded(const std::string& text, std::size_t width, Align align) {
   const std::string blanks(width - std::min(width, display_width(text)), ' ');
-  return align == Align::left ? text + blanks : blanks + text;
+  return align == Align::Left ? text + blanks : blanks + text;
 }
 
 void end_line(std::string& out) {

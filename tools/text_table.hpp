@@ -9,7 +9,7 @@
 
 namespace collsim {
 
-enum class Align : std::uint8_t { left, right };
+enum class Align : std::uint8_t { Left, Right };
 
 /// Breaks a text between words into lines of at most `width` columns; a longer word stays whole.
 /// At least one line.
@@ -18,7 +18,7 @@ enum class Align : std::uint8_t { left, right };
 class TextTable {
  public:
   /// Cells wider than `max_width` are wrapped; 0: never.
-  void add_column(std::string heading, Align align = Align::right, std::size_t max_width = 0);
+  void add_column(std::string heading, Align align = Align::Right, std::size_t max_width = 0);
   /// Missing cells at the end are empty. Requires: no more cells than columns.
   void add_row(std::vector<std::string> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }

@@ -46,7 +46,7 @@ void add_links(GraphBuilder& builder, const LinkSpec& spec, DeviceId source, Dev
 struct NodeTemplate {
   struct Family {
     std::string name;
-    DeviceKind kind = DeviceKind::gpu;
+    DeviceKind kind = DeviceKind::Gpu;
     bool numbered = true;
     std::uint32_t first = 0;  ///< position in the node of its first member
     std::uint32_t count = 1;

@@ -54,7 +54,7 @@ std::string at(const std::string& list, std::size_t index) {
 }
 
 std::string_view level_name(LinkKind kind) {
-  return kind == LinkKind::generic ? "link" : name_of(kind);
+  return kind == LinkKind::Generic ? "link" : name_of(kind);
 }
 
 void add_levels(GraphBuilder& builder, const std::vector<LinkSpec>& links) {
@@ -73,7 +73,7 @@ void add_links(GraphBuilder& builder, const LinkSpec& spec, DeviceId source, Dev
   const Link link{source,       target,    spec.bandwidth,
                   spec.latency, spec.kind, builder.add_level(level_name(spec.kind))};
   for (std::uint32_t i = 0; i < spec.count; ++i) {
-    if (spec.duplex == Duplex::both_ways) {
+    if (spec.duplex == Duplex::BothWays) {
       builder.add_cable(link);
     } else {
       builder.add_link(link);

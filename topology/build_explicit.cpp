@@ -15,8 +15,8 @@ namespace {
 using Names = std::map<std::string, DeviceId, std::less<>>;
 
 bool belongs_to_no_node(DeviceKind kind) {
-  return kind == DeviceKind::nvswitch || kind == DeviceKind::pcie_switch ||
-         kind == DeviceKind::network_switch;
+  return kind == DeviceKind::Nvswitch || kind == DeviceKind::PcieSwitch ||
+         kind == DeviceKind::NetworkSwitch;
 }
 
 std::optional<NodeId> node_of(const ExplicitDeviceSpec& device) {
@@ -93,7 +93,7 @@ DeviceId resolve(const Names& names, const std::string& name, const std::string&
 
 Graph build_explicit(const ExplicitGraphSpec& spec) {
   require_sizes(spec.devices.size(), 0, "graph.devices");
-  if (std::ranges::find(spec.devices, DeviceKind::gpu, &ExplicitDeviceSpec::kind) ==
+  if (std::ranges::find(spec.devices, DeviceKind::Gpu, &ExplicitDeviceSpec::kind) ==
       spec.devices.end()) {
     throw InputError("expected at least one device of kind gpu, got none", "graph.devices");
   }

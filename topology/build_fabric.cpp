@@ -100,7 +100,7 @@ std::string switch_stem(const std::string& name, const ClusterSpec& spec,
 std::vector<DeviceId> add_switches(GraphBuilder& builder, std::uint32_t stem, std::uint32_t count) {
   std::vector<DeviceId> switches;
   for (std::uint32_t i = 0; i < count; ++i) {
-    switches.push_back(builder.add_device(DeviceKind::network_switch, std::nullopt, stem, i));
+    switches.push_back(builder.add_device(DeviceKind::NetworkSwitch, std::nullopt, stem, i));
   }
   return switches;
 }
@@ -109,7 +109,7 @@ std::vector<DeviceId> add_switches(GraphBuilder& builder, std::uint32_t stem, st
 
 FabricPlan plan_fabric(const ClusterSpec& spec, const NodeTemplate& node) {
   const FabricSpec& fabric = spec.fabric;
-  if (fabric.kind == FabricKind::none) {
+  if (fabric.kind == FabricKind::None) {
     if (spec.nodes > 1) {
       throw InputError(
           "expected a fabric that joins the " + std::to_string(spec.nodes) + " nodes, got none",
@@ -121,7 +121,7 @@ FabricPlan plan_fabric(const ClusterSpec& spec, const NodeTemplate& node) {
     throw InputError("expected a NIC in the node, as a fabric joins the nodes, got none",
                      "node.devices", "add a group of devices of kind nic");
   }
-  const bool single = fabric.kind == FabricKind::single_switch;
+  const bool single = fabric.kind == FabricKind::SingleSwitch;
   require_link(fabric.link.bandwidth, fabric.link.latency, "fabric.link");
   require_latency(fabric.leaf.latency, single ? "fabric.switch.latency" : "fabric.leaf.latency");
   if (single) {
@@ -137,10 +137,10 @@ FabricPlan plan_fabric(const ClusterSpec& spec, const NodeTemplate& node) {
 void add_fabric(GraphBuilder& builder, const ClusterSpec& spec, const NodeTemplate& node,
                 const FabricPlan& plan) {
   const FabricSpec& fabric = spec.fabric;
-  if (fabric.kind == FabricKind::none) {
+  if (fabric.kind == FabricKind::None) {
     return;
   }
-  const bool single = fabric.kind == FabricKind::single_switch;
+  const bool single = fabric.kind == FabricKind::SingleSwitch;
   const std::uint32_t leaf_stem =
       builder.add_stem(switch_stem(single ? "switch" : "leaf", spec, node), !single);
   const auto leaves = add_switches(builder, leaf_stem, plan.leaves);

@@ -91,13 +91,13 @@ void require_distinct(const std::vector<Family>& families, const NodeSpec& spec)
 }
 
 std::vector<Family> resolve_families(const NodeSpec& spec) {
-  std::vector<Family> families{{"gpu", DeviceKind::gpu, true, 0, spec.gpus}};
+  std::vector<Family> families{{"gpu", DeviceKind::Gpu, true, 0, spec.gpus}};
   std::uint64_t position = spec.gpus;
   for (std::size_t i = 0; i < spec.devices.size(); ++i) {
     const DeviceGroupSpec& group = spec.devices[i];
     const std::string path = at("node.devices", i);
     require_family_name(group, path + ".name");
-    if (group.kind == DeviceKind::gpu) {
+    if (group.kind == DeviceKind::Gpu) {
       throw InputError("expected another kind than gpu: node.gpus says how many GPUs there are",
                        path + ".kind");
     }
@@ -155,13 +155,13 @@ struct Ends {
 std::uint64_t require_pairing(const Ends& ends) {
   const std::uint64_t from = ends.from.count;
   const std::uint64_t to = ends.to.count;
-  if (ends.spec.connect == Connect::mesh) {
+  if (ends.spec.connect == Connect::Mesh) {
     if (ends.spec.from != ends.spec.to) {
       throw InputError("expected the family of `from`, " + in_quotes(ends.spec.from) +
                            ", for a mesh, got " + in_quotes(ends.spec.to),
                        ends.path + ".to");
     }
-    return ends.spec.duplex == Duplex::both_ways ? from * (from - 1) / 2 : from * (from - 1);
+    return ends.spec.duplex == Duplex::BothWays ? from * (from - 1) / 2 : from * (from - 1);
   }
   const bool apart = ends.from.first + ends.from.count <= ends.to.first ||
                      ends.to.first + ends.to.count <= ends.from.first;
@@ -170,13 +170,13 @@ std::uint64_t require_pairing(const Ends& ends) {
                          ", got " + in_quotes(ends.spec.to),
                      ends.path + ".to", "`connect: mesh` joins every pair of one family");
   }
-  if (ends.spec.connect == Connect::all) {
+  if (ends.spec.connect == Connect::All) {
     return from * to;
   }
-  if (ends.spec.connect == Connect::one_to_one && from != to) {
+  if (ends.spec.connect == Connect::OneToOne && from != to) {
     refuse_pairing(ends, "as many devices in `to` as in `from`");
   }
-  if (ends.spec.connect == Connect::grouped && from % to != 0) {
+  if (ends.spec.connect == Connect::Grouped && from % to != 0) {
     refuse_pairing(ends, "a whole number of `from` devices for each in `to`");
   }
   return from;
@@ -187,25 +187,25 @@ template <class PairFunction>
 void for_each_pair(const Ends& ends, PairFunction pair) {
   const auto [from, to] = std::pair(ends.from, ends.to);
   switch (ends.spec.connect) {
-    case Connect::all:
+    case Connect::All:
       for (std::uint32_t i = 0; i < from.count; ++i) {
         for (std::uint32_t j = 0; j < to.count; ++j) {
           pair(from.first + i, to.first + j);
         }
       }
       break;
-    case Connect::one_to_one:
+    case Connect::OneToOne:
       for (std::uint32_t i = 0; i < from.count; ++i) {
         pair(from.first + i, to.first + i);
       }
       break;
-    case Connect::grouped:
+    case Connect::Grouped:
       for (std::uint32_t i = 0; i < from.count; ++i) {
         pair(from.first + i, to.first + i / (from.count / to.count));
       }
       break;
-    case Connect::mesh: {
-      const bool cables = ends.spec.duplex == Duplex::both_ways;
+    case Connect::Mesh: {
+      const bool cables = ends.spec.duplex == Duplex::BothWays;
       for (std::uint32_t i = 0; i < from.count; ++i) {
         for (std::uint32_t j = cables ? i + 1 : 0; j < from.count; ++j) {
           if (i != j) {
@@ -228,7 +228,7 @@ void resolve_links(const NodeSpec& spec, NodeTemplate& node) {
     require_count(link.count, path + ".count");
     const std::uint64_t pairs = require_pairing(ends);
     require_sizes(0, pairs, path);
-    node.links += pairs * link.count * (link.duplex == Duplex::both_ways ? 2U : 1U);
+    node.links += pairs * link.count * (link.duplex == Duplex::BothWays ? 2U : 1U);
     require_sizes(0, node.links, path);
     for_each_pair(ends, [&](std::uint32_t source, std::uint32_t target) {
       node.pairs.push_back({source, target, static_cast<std::uint32_t>(i)});
@@ -247,7 +247,7 @@ NodeTemplate resolve_node(const NodeSpec& spec) {
   node.families = resolve_families(spec);
   for (const Family& family : node.families) {
     node.devices = family.first + family.count;
-    if (family.kind != DeviceKind::nic) {
+    if (family.kind != DeviceKind::Nic) {
       continue;
     }
     for (std::uint32_t i = 0; i < family.count; ++i) {

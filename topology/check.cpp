@@ -9,7 +9,7 @@ namespace collsim {
 
 namespace {
 
-enum class Direction : std::uint8_t { along, against };
+enum class Direction : std::uint8_t { Along, Against };
 
 /// What one device reaches (along links), or what reaches it (against them). GPUs are reached but
 /// not passed.
@@ -23,10 +23,10 @@ class Reach {
     seen_in_[start.index()] = search_;
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const DeviceId device = queue_[i];
-      if (device != start && graph_->device(device).kind == DeviceKind::gpu) {
+      if (device != start && graph_->device(device).kind == DeviceKind::Gpu) {
         continue;
       }
-      const bool along = direction == Direction::along;
+      const bool along = direction == Direction::Along;
       for (const LinkId id : along ? graph_->links_out(device) : graph_->links_in(device)) {
         const DeviceId other = along ? graph_->link(id).target : graph_->link(id).source;
         if (seen_in_[other.index()] == search_) {
@@ -58,17 +58,17 @@ bool holds_all_gpus(const Graph& graph, const Reach& reach) {
 /// decided (both reach each other, so they reach the same).
 bool has_hub(const Graph& graph, Reach& forward, Reach& backward) {
   constexpr int most_tries = 8;
-  forward.search(graph.gpus().front(), Direction::along);
-  backward.search(graph.gpus().back(), Direction::against);
+  forward.search(graph.gpus().front(), Direction::Along);
+  backward.search(graph.gpus().back(), Direction::Against);
   std::vector<DeviceId> candidates;
   for (const DeviceId device : forward.found()) {
-    if (graph.device(device).kind != DeviceKind::gpu && backward.contains(device)) {
+    if (graph.device(device).kind != DeviceKind::Gpu && backward.contains(device)) {
       candidates.push_back(device);
     }
   }
   for (int i = 0; i < most_tries && !candidates.empty(); ++i) {
-    forward.search(candidates.front(), Direction::along);
-    backward.search(candidates.front(), Direction::against);
+    forward.search(candidates.front(), Direction::Along);
+    backward.search(candidates.front(), Direction::Against);
     if (holds_all_gpus(graph, forward) && holds_all_gpus(graph, backward)) {
       return true;
     }
@@ -88,7 +88,7 @@ std::optional<std::pair<DeviceId, DeviceId>> unreachable_pair(const Graph& graph
     return std::nullopt;
   }
   for (const DeviceId from : graph.gpus()) {
-    forward.search(from, Direction::along);
+    forward.search(from, Direction::Along);
     for (const DeviceId to : graph.gpus()) {
       if (!forward.contains(to)) {
         return std::pair(from, to);

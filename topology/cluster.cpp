@@ -38,7 +38,7 @@ std::string missing_link_path(const ClusterSpec& spec, const Graph& graph, Devic
 }  // namespace
 
 Graph build_graph(const ClusterSpec& spec) {
-  if (spec.graph && spec.fabric.kind != FabricKind::none) {
+  if (spec.graph && spec.fabric.kind != FabricKind::None) {
     throw InputError("expected no fabric beside an explicit graph, got one", "fabric.kind");
   }
   Graph graph = spec.graph ? detail::build_explicit(*spec.graph) : build_from_template(spec);

@@ -70,7 +70,7 @@ std::vector<std::optional<Duration>> shortest_latencies(const Graph& graph, Devi
     if (latency[device.index()] < reached) {
       continue;
     }
-    if (device != from && graph.device(device).kind == DeviceKind::gpu) {
+    if (device != from && graph.device(device).kind == DeviceKind::Gpu) {
       continue;
     }
     for (const LinkId id : graph.links_out(device)) {

@@ -69,17 +69,17 @@ void require_room(const std::vector<Thing>& things, const char* what) {
 
 std::string_view name_of(DeviceKind kind) {
   switch (kind) {
-    case DeviceKind::gpu:
+    case DeviceKind::Gpu:
       return "gpu";
-    case DeviceKind::nvswitch:
+    case DeviceKind::Nvswitch:
       return "nvswitch";
-    case DeviceKind::pcie_switch:
+    case DeviceKind::PcieSwitch:
       return "pcie-switch";
-    case DeviceKind::cpu:
+    case DeviceKind::Cpu:
       return "cpu";
-    case DeviceKind::nic:
+    case DeviceKind::Nic:
       return "nic";
-    case DeviceKind::network_switch:
+    case DeviceKind::NetworkSwitch:
       return "switch";
   }
   COLLSIM_ENSURE(false, "unknown kind of device");
@@ -87,19 +87,19 @@ std::string_view name_of(DeviceKind kind) {
 
 std::string_view name_of(LinkKind kind) {
   switch (kind) {
-    case LinkKind::generic:
+    case LinkKind::Generic:
       return "generic";
-    case LinkKind::nvlink:
+    case LinkKind::Nvlink:
       return "nvlink";
-    case LinkKind::xgmi:
+    case LinkKind::Xgmi:
       return "xgmi";
-    case LinkKind::pcie:
+    case LinkKind::Pcie:
       return "pcie";
-    case LinkKind::socket:
+    case LinkKind::Socket:
       return "socket";
-    case LinkKind::infiniband:
+    case LinkKind::Infiniband:
       return "infiniband";
-    case LinkKind::ethernet:
+    case LinkKind::Ethernet:
       return "ethernet";
   }
   COLLSIM_ENSURE(false, "unknown kind of link");
@@ -123,7 +123,7 @@ std::span<const DeviceId> Graph::nics(NodeId node) const {
 }
 
 bool Graph::shows_node(const Device& device) const {
-  return nodes_ > 1 && device.node && stems_[device.name_stem].naming != Stem::Naming::own;
+  return nodes_ > 1 && device.node && stems_[device.name_stem].naming != Stem::Naming::Own;
 }
 
 std::string Graph::name(DeviceId id) const {
@@ -134,7 +134,7 @@ std::string Graph::name(DeviceId id) const {
     text = "node" + std::to_string(device.node->value()) + ".";
   }
   text += stem.text;
-  if (stem.naming == Stem::Naming::numbered) {
+  if (stem.naming == Stem::Naming::Numbered) {
     text += std::to_string(device.number);
   }
   return text;
@@ -160,7 +160,7 @@ bool Graph::has_name(const Device& device, std::string_view name) const {
   if (!consume(name, stem.text)) {
     return false;
   }
-  if (stem.naming == Stem::Naming::numbered && !consume(name, device.number)) {
+  if (stem.naming == Stem::Naming::Numbered && !consume(name, device.number)) {
     return false;
   }
   return name.empty();
@@ -177,7 +177,7 @@ std::optional<DeviceId> Graph::find_device(std::string_view name) const {
 
 std::uint32_t GraphBuilder::add_stem(std::string text, bool numbered) {
   using Naming = Graph::Stem::Naming;
-  graph_.stems_.push_back({std::move(text), numbered ? Naming::numbered : Naming::single});
+  graph_.stems_.push_back({std::move(text), numbered ? Naming::Numbered : Naming::Single});
   return static_cast<std::uint32_t>(graph_.stems_.size() - 1);
 }
 
@@ -200,7 +200,7 @@ DeviceId GraphBuilder::add_device(DeviceKind kind, std::optional<NodeId> node, s
 
 DeviceId GraphBuilder::add_named_device(DeviceKind kind, std::optional<NodeId> node,
                                         std::string name) {
-  graph_.stems_.push_back({std::move(name), Graph::Stem::Naming::own});
+  graph_.stems_.push_back({std::move(name), Graph::Stem::Naming::Own});
   return add_device(kind, node, static_cast<std::uint32_t>(graph_.stems_.size() - 1), 0);
 }
 
@@ -239,14 +239,14 @@ void GraphBuilder::index_devices() {
   Graph& graph = graph_;
   for (std::size_t i = 0; i < graph.devices_.size(); ++i) {
     const Device& device = graph.devices_[i];
-    if (device.kind == DeviceKind::gpu) {
+    if (device.kind == DeviceKind::Gpu) {
       graph.gpus_.emplace_back(i);
     }
     if (!device.node) {
       continue;
     }
     graph.nodes_ = std::max(graph.nodes_, device.node->value() + 1);
-    if (device.kind == DeviceKind::nic) {
+    if (device.kind == DeviceKind::Nic) {
       graph.nics_.emplace_back(i);
     }
   }

@@ -21,15 +21,15 @@
 
 namespace collsim {
 
-enum class DeviceKind : std::uint8_t { gpu, nvswitch, pcie_switch, cpu, nic, network_switch };
+enum class DeviceKind : std::uint8_t { Gpu, Nvswitch, PcieSwitch, Cpu, Nic, NetworkSwitch };
 
-enum class LinkKind : std::uint8_t { generic, nvlink, xgmi, pcie, socket, infiniband, ethernet };
+enum class LinkKind : std::uint8_t { Generic, Nvlink, Xgmi, Pcie, Socket, Infiniband, Ethernet };
 
 [[nodiscard]] std::string_view name_of(DeviceKind kind);
 [[nodiscard]] std::string_view name_of(LinkKind kind);
 
 struct Device {
-  DeviceKind kind = DeviceKind::gpu;
+  DeviceKind kind = DeviceKind::Gpu;
   std::optional<NodeId> node;   ///< absent for the fabric's own switches
   std::uint32_t name_stem = 0;  ///< position in the graph's table of name stems
   std::uint32_t number = 0;     ///< its number among those of its stem and node: "gpu3"
@@ -40,7 +40,7 @@ struct Link {
   DeviceId target;
   Bandwidth bandwidth;
   Duration latency{};
-  LinkKind kind = LinkKind::generic;
+  LinkKind kind = LinkKind::Generic;
   LevelId level;
 };
 
@@ -76,12 +76,12 @@ class Graph {
   friend class GraphBuilder;
   struct Stem {
     enum class Naming : std::uint8_t {
-      numbered,  ///< "gpu3", behind its node
-      single,    ///< "nvswitch", behind its node
-      own,       ///< the name as given, whatever the node
+      Numbered,  ///< "gpu3", behind its node
+      Single,    ///< "nvswitch", behind its node
+      Own,       ///< the name as given, whatever the node
     };
     std::string text;
-    Naming naming = Naming::numbered;
+    Naming naming = Naming::Numbered;
   };
 
   [[nodiscard]] bool shows_node(const Device& device) const;

@@ -48,14 +48,14 @@ class NicWalk {
 
  private:
   void step_back(DeviceId from, DeviceId nic, std::uint32_t links) {
-    if (graph_->device(from).kind == DeviceKind::gpu) {
+    if (graph_->device(from).kind == DeviceKind::Gpu) {
       return;
     }
     const auto node = graph_->device(nic).node;
     for (const LinkId id : graph_->links_in(from)) {
       const Link& link = graph_->link(id);
       const Device& device = graph_->device(link.source);
-      const bool own_gpu = device.kind == DeviceKind::gpu && device.node == node;
+      const bool own_gpu = device.kind == DeviceKind::Gpu && device.node == node;
       if (!own_gpu && !Scope::within(node).admits(device)) {
         continue;
       }
@@ -71,7 +71,7 @@ class NicWalk {
   }
 
   void offer(DeviceId device, DeviceId nic) {
-    if (graph_->device(device).kind != DeviceKind::gpu) {
+    if (graph_->device(device).kind != DeviceKind::Gpu) {
       return;
     }
     if (!better(way_[device.index()], best_[device.index()])) {

@@ -14,18 +14,18 @@ constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
 }  // namespace
 
 bool Scope::admits(const Device& device) const {
-  if (device.kind == DeviceKind::gpu) {
+  if (device.kind == DeviceKind::Gpu) {
     return false;
   }
   switch (kind_) {
-    case Kind::without_nics:
-      return device.kind != DeviceKind::nic;
-    case Kind::within_node:
-      return device.kind != DeviceKind::nic &&
-             (device.node ? device.node == node_ : device.kind != DeviceKind::network_switch);
-    case Kind::fabric:
+    case Kind::WithoutNics:
+      return device.kind != DeviceKind::Nic;
+    case Kind::WithinNode:
+      return device.kind != DeviceKind::Nic &&
+             (device.node ? device.node == node_ : device.kind != DeviceKind::NetworkSwitch);
+    case Kind::Fabric:
       return !device.node;
-    case Kind::everywhere:
+    case Kind::Everywhere:
       return true;
   }
   COLLSIM_ENSURE(false, "unknown scope");
@@ -110,12 +110,12 @@ std::uint32_t PathLayers::meet(DeviceId device) {
 
 void PathLayers::search(Scope scope) {
   while (!found_) {
-    const std::size_t forward = frontier_links(Side::forward);
-    const std::size_t backward = frontier_links(Side::backward);
+    const std::size_t forward = frontier_links(Side::Forward);
+    const std::size_t backward = frontier_links(Side::Backward);
     if (forward == 0 || backward == 0) {
       return;
     }
-    found_ = expand(forward <= backward ? Side::forward : Side::backward, scope);
+    found_ = expand(forward <= backward ? Side::Forward : Side::Backward, scope);
   }
 }
 
@@ -124,7 +124,7 @@ std::size_t PathLayers::frontier_links(Side side) const {
   for (const std::uint32_t number : frontier_[static_cast<std::size_t>(side)]) {
     const DeviceId device = numbering_.device(number);
     links +=
-        side == Side::forward ? graph_->links_out(device).size() : graph_->links_in(device).size();
+        side == Side::Forward ? graph_->links_out(device).size() : graph_->links_in(device).size();
   }
   return links;
 }
@@ -140,11 +140,11 @@ bool PathLayers::expand(Side side, Scope scope) {
   bool met = false;
   for (const std::uint32_t near : frontier_[here]) {
     const DeviceId device = numbering_.device(near);
-    const auto links = side == Side::forward ? graph_->links_out(device) : graph_->links_in(device);
+    const auto links = side == Side::Forward ? graph_->links_out(device) : graph_->links_in(device);
     for (const LinkId id : links) {
       const Link& link = graph_->link(id);
-      const DeviceId other = side == Side::forward ? link.target : link.source;
-      const bool is_end = other == numbering_.device(side == Side::forward ? target() : source());
+      const DeviceId other = side == Side::Forward ? link.target : link.source;
+      const bool is_end = other == numbering_.device(side == Side::Forward ? target() : source());
       if (!is_end && !scope.admits(graph_->device(other))) {
         continue;
       }
@@ -157,7 +157,7 @@ bool PathLayers::expand(Side side, Scope scope) {
       if (distance_[here][far] != level) {
         continue;
       }
-      layer.push_back(side == Side::forward ? PathLink{id, near, far} : PathLink{id, far, near});
+      layer.push_back(side == Side::Forward ? PathLink{id, near, far} : PathLink{id, far, near});
     }
   }
   layers_[here].push_back(std::move(layer));

@@ -25,20 +25,20 @@ namespace collsim::detail {
 class Scope {
  public:
   /// Every device but NICs: traffic that stays in a node, or in a switch that spans nodes.
-  [[nodiscard]] static Scope without_nics() { return Scope(Kind::without_nics, std::nullopt); }
+  [[nodiscard]] static Scope without_nics() { return Scope(Kind::WithoutNics, std::nullopt); }
   /// What lies between a GPU and the NICs of its node: devices of the node and switches that belong
   /// to no node, but neither NICs nor network switches.
   [[nodiscard]] static Scope within(std::optional<NodeId> node) {
-    return Scope(Kind::within_node, node);
+    return Scope(Kind::WithinNode, node);
   }
   /// The devices of no node: the fabric's switches.
-  [[nodiscard]] static Scope fabric() { return Scope(Kind::fabric, std::nullopt); }
-  [[nodiscard]] static Scope everywhere() { return Scope(Kind::everywhere, std::nullopt); }
+  [[nodiscard]] static Scope fabric() { return Scope(Kind::Fabric, std::nullopt); }
+  [[nodiscard]] static Scope everywhere() { return Scope(Kind::Everywhere, std::nullopt); }
 
   [[nodiscard]] bool admits(const Device& device) const;
 
  private:
-  enum class Kind : std::uint8_t { without_nics, within_node, fabric, everywhere };
+  enum class Kind : std::uint8_t { WithoutNics, WithinNode, Fabric, Everywhere };
   Scope(Kind kind, std::optional<NodeId> node) : kind_(kind), node_(node) {}
 
   Kind kind_;
@@ -92,7 +92,7 @@ class PathLayers {
 
  private:
   /// One of the two searches that meet: from the source along links, from the target against them.
-  enum class Side : std::uint8_t { forward = 0, backward = 1 };
+  enum class Side : std::uint8_t { Forward = 0, Backward = 1 };
   using Layer = std::vector<PathLink>;
 
   void search(Scope scope);

@@ -20,8 +20,8 @@ using detail::Scope;
 namespace {
 
 bool is_switch(const Device& device) {
-  return device.kind == DeviceKind::nvswitch || device.kind == DeviceKind::pcie_switch ||
-         device.kind == DeviceKind::network_switch;
+  return device.kind == DeviceKind::Nvswitch || device.kind == DeviceKind::PcieSwitch ||
+         device.kind == DeviceKind::NetworkSwitch;
 }
 
 /// The switch through which a device is reached: the first of no node that has a link to it, else
@@ -50,12 +50,12 @@ std::vector<std::uint32_t> indices_within_leaves(const Graph& graph) {
   std::vector<std::uint32_t> in_node(std::size_t{graph.nodes()} + 1, 0);
   for (std::size_t i = 0; i < graph.devices().size(); ++i) {
     const Device& device = graph.devices()[i];
-    if (device.kind != DeviceKind::gpu && device.kind != DeviceKind::nic) {
+    if (device.kind != DeviceKind::Gpu && device.kind != DeviceKind::Nic) {
       continue;
     }
     if (const auto leaf = leaf_of(graph, DeviceId(i))) {
       index[i] = attached[leaf->index()]++;
-    } else if (device.kind == DeviceKind::gpu) {
+    } else if (device.kind == DeviceKind::Gpu) {
       index[i] = in_node[device.node ? device.node->index() : graph.nodes()]++;
     }
   }
@@ -66,8 +66,8 @@ bool nodes_meet_without_nics(const Graph& graph) {
   return std::ranges::any_of(graph.links(), [&](const Link& link) {
     const Device& source = graph.device(link.source);
     const Device& target = graph.device(link.target);
-    return source.node != target.node && source.kind != DeviceKind::nic &&
-           target.kind != DeviceKind::nic;
+    return source.node != target.node && source.kind != DeviceKind::Nic &&
+           target.kind != DeviceKind::Nic;
   });
 }
 
@@ -206,9 +206,9 @@ std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to) const {
 
 void Router::append(Route& route, const PathLayers& paths, DeviceId to) const {
   switch (routing_) {
-    case RoutingKind::fixed:
+    case RoutingKind::Fixed:
       return append_fixed(route, paths, to);
-    case RoutingKind::spray:
+    case RoutingKind::Spray:
       return append_sprayed(route, paths);
   }
 }

@@ -19,28 +19,28 @@ namespace collsim {
 /// `devices[i]`: a family of like devices in a node.
 struct DeviceGroupSpec {
   std::string name;  ///< stem: members are name0, name1, …; just `name` where count is not given
-  DeviceKind kind = DeviceKind::gpu;
+  DeviceKind kind = DeviceKind::Gpu;
   std::optional<std::uint32_t> count;  ///< absent: one device, without a number
 };
 
 /// How a link entry joins two families (`links[i].connect`).
 enum class Connect : std::uint8_t {
-  all,         ///< every `from` with every `to` (a star, when `to` is one switch)
-  one_to_one,  ///< from[i] with to[i]
-  grouped,     ///< from[i] with to[i / (count(from)/count(to))]: two GPUs a PCIe switch
-  mesh,        ///< every pair inside one family (`from` = `to`)
+  All,       ///< every `from` with every `to` (a star, when `to` is one switch)
+  OneToOne,  ///< from[i] with to[i]
+  Grouped,   ///< from[i] with to[i / (count(from)/count(to))]: two GPUs a PCIe switch
+  Mesh,      ///< every pair inside one family (`from` = `to`)
 };
 
-enum class Duplex : std::uint8_t { both_ways, one_way };
+enum class Duplex : std::uint8_t { BothWays, OneWay };
 
 /// `links[i]`: `from` and `to` name a family ("gpu") or one device ("gpu3").
 struct LinkSpec {
   std::string from;
   std::string to;
-  Connect connect = Connect::all;
-  Duplex duplex = Duplex::both_ways;
+  Connect connect = Connect::All;
+  Duplex duplex = Duplex::BothWays;
   std::uint32_t count = 1;  ///< parallel links per pair
-  LinkKind kind = LinkKind::generic;
+  LinkKind kind = LinkKind::Generic;
   Bandwidth bandwidth;  ///< each direction, each parallel link
   Duration latency{};
 };
@@ -53,16 +53,16 @@ struct NodeSpec {
   std::vector<LinkSpec> links;
 };
 
-enum class FabricKind : std::uint8_t { none, single_switch, leaf_spine };
+enum class FabricKind : std::uint8_t { None, SingleSwitch, LeafSpine };
 
 enum class RoutingKind : std::uint8_t {
-  fixed,  ///< "static": the uplink is the destination's index within its leaf, modulo the uplinks
-  spray,  ///< "spray": equal split over all shortest paths
+  Fixed,  ///< "static": the uplink is the destination's index within its leaf, modulo the uplinks
+  Spray,  ///< "spray": equal split over all shortest paths
 };
 
 /// A cable of the fabric.
 struct FabricLinkSpec {
-  LinkKind kind = LinkKind::generic;
+  LinkKind kind = LinkKind::Generic;
   Bandwidth bandwidth;
   Duration latency{};
 };
@@ -75,8 +75,8 @@ struct SwitchSpec {
 
 /// `fabric`.
 struct FabricSpec {
-  FabricKind kind = FabricKind::none;
-  RoutingKind routing = RoutingKind::fixed;
+  FabricKind kind = FabricKind::None;
+  RoutingKind routing = RoutingKind::Fixed;
   SwitchSpec leaf;  ///< the one switch of `single-switch`
   SwitchSpec spine;
   std::uint32_t oversubscription = 1;    ///< `fabric.spine.oversubscription`: down to up capacity
@@ -87,7 +87,7 @@ struct FabricSpec {
 /// `devices[i]` of an explicit graph.
 struct ExplicitDeviceSpec {
   std::string name;
-  DeviceKind kind = DeviceKind::gpu;
+  DeviceKind kind = DeviceKind::Gpu;
   std::optional<std::uint32_t> node;  ///< absent: node 0 for GPUs, NICs and CPUs, none for switches
 };
 

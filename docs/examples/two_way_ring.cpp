@@ -37,13 +37,13 @@ class TwoWayRing final : public Pattern {
     Step step;
     step.bytes = part.bytes_of(owner.value());
     if (hop == 0) {
-      step.source = part.blocks(own_block(Buffer::input), owner.value());
+      step.source = part.blocks(own_block(Buffer::Input), owner.value());
     } else {
       step.receives = {0, 1};
     }
     // Each block is written once; the own one by the lane that goes up.
     if (hop > 0 || lane == up) {
-      step.destination = part.blocks(all_blocks(Buffer::output), owner.value());
+      step.destination = part.blocks(all_blocks(Buffer::Output), owner.value());
     }
     if (hop < hops(lane)) {
       step.sends = {0, 1};
@@ -77,7 +77,7 @@ std::unique_ptr<Program> build(const ProgramRequest& request) {
 Algorithm two_way_ring() {
   return {"two-way-ring",
           "a ring used in both directions: half the steps of a ring",
-          {CollectiveKind::all_gather},
+          {CollectiveKind::AllGather},
           no_obstacle,
           build};
 }

@@ -108,10 +108,10 @@ class TraceWriter {
   }
 
  private:
-  enum class Kind : std::uint8_t { step, wait, link, send, receive };
+  enum class Kind : std::uint8_t { Step, Wait, Link, Send, Receive };
   struct Event {
     std::int64_t time = 0;  ///< ns
-    Kind kind = Kind::step;
+    Kind kind = Kind::Step;
     std::size_t subject = 0;
     Track track;  ///< of a transfer on a link
   };
@@ -224,7 +224,7 @@ class TraceWriter {
     }
     for (const Use& use : uses) {
       const Time start = trace_->transfers_[use.transfer].record.start;
-      events_.push_back({nanoseconds(start), Kind::link, use.transfer,
+      events_.push_back({nanoseconds(start), Kind::Link, use.transfer,
                          Track{links_pid_, first_thread.at(use.link) + use.row}});
     }
   }
@@ -267,9 +267,9 @@ class TraceWriter {
     const auto& steps = trace_->steps_;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const std::int64_t reached = nanoseconds(steps[i].reached);
-      events_.push_back({reached, Kind::step, i, {}});
+      events_.push_back({reached, Kind::Step, i, {}});
       if (nanoseconds(steps[i].ready) > reached) {
-        events_.push_back({reached, Kind::wait, i, {}});
+        events_.push_back({reached, Kind::Wait, i, {}});
       }
     }
     const auto& transfers = trace_->transfers_;
@@ -282,8 +282,8 @@ class TraceWriter {
         continue;
       }
       const std::int64_t received = nanoseconds(transfers[i].record.received);
-      events_.push_back({start, Kind::send, i, {}});
-      events_.push_back({std::min(received, end - 1), Kind::receive, i, {}});
+      events_.push_back({start, Kind::Send, i, {}});
+      events_.push_back({std::min(received, end - 1), Kind::Receive, i, {}});
     }
     std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
       return std::pair(a.time, arrow(a.kind)) < std::pair(b.time, arrow(b.kind));
@@ -293,19 +293,19 @@ class TraceWriter {
     }
   }
 
-  [[nodiscard]] static bool arrow(Kind kind) { return kind == Kind::send || kind == Kind::receive; }
+  [[nodiscard]] static bool arrow(Kind kind) { return kind == Kind::Send || kind == Kind::Receive; }
 
   void write_event(const Event& event) {
     switch (event.kind) {
-      case Kind::step:
-      case Kind::wait:
+      case Kind::Step:
+      case Kind::Wait:
         write_step(event, trace_->steps_[event.subject]);
         break;
-      case Kind::link:
+      case Kind::Link:
         write_transfer(event, trace_->transfers_[event.subject].record);
         break;
-      case Kind::send:
-      case Kind::receive:
+      case Kind::Send:
+      case Kind::Receive:
         write_arrow(event, trace_->transfers_[event.subject].record);
         break;
     }
@@ -313,7 +313,7 @@ class TraceWriter {
 
   void write_step(const Event& event, const StepRecord& step) {
     const Track track = track_of(step.operation, step.gpu, step.lane);
-    const bool waits = event.kind == Kind::wait;
+    const bool waits = event.kind == Kind::Wait;
     const std::string name = waits ? "wait" : std::string(name_of(step.primitive));
     std::string arguments;
     if (!waits) {
@@ -341,7 +341,7 @@ class TraceWriter {
   }
 
   void write_arrow(const Event& event, const TransferRecord& transfer) {
-    const bool begins = event.kind == Kind::send;
+    const bool begins = event.kind == Kind::Send;
     const Track track = begins ? track_of(transfer.operation, transfer.from_gpu, transfer.from_lane)
                                : track_of(transfer.operation, transfer.to_gpu, transfer.to_lane);
     write_line("{\"ph\":\"" + std::string(begins ? "s" : "f") +

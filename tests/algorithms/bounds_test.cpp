@@ -14,7 +14,7 @@ CollectiveCall call_of(CollectiveKind kind, std::uint32_t ranks, std::int64_t by
   call.kind = kind;
   call.ranks = ranks;
   call.count = bytes_of_count;
-  call.type = DataType::int8;
+  call.type = DataType::Int8;
   return call;
 }
 
@@ -65,25 +65,24 @@ void check_crossing(CollectiveKind kind, const std::vector<Expected>& expected) 
 TEST_CASE("what must cross the border of a set of ranks") {
   using enum CollectiveKind;
   // The whole buffer to those without the root, or from them.
-  check_crossing(broadcast, {{0, 100}, {100, 0}});
-  check_crossing(reduce, {{100, 0}, {0, 100}});
+  check_crossing(Broadcast, {{0, 100}, {100, 0}});
+  check_crossing(Reduce, {{100, 0}, {0, 100}});
   // A block for each rank on the side without the root.
-  check_crossing(scatter, {{0, 300}, {300, 0}});
-  check_crossing(gather, {{300, 0}, {0, 300}});
+  check_crossing(Scatter, {{0, 300}, {300, 0}});
+  check_crossing(Gather, {{300, 0}, {0, 300}});
   // A block for each rank on the other side; sums of blocks the other way round.
-  check_crossing(all_gather, {{300, 200}, {200, 300}});
-  check_crossing(reduce_scatter, {{200, 300}, {300, 200}});
-  check_crossing(all_reduce, {{100, 100}, {100, 100}});
+  check_crossing(AllGather, {{300, 200}, {200, 300}});
+  check_crossing(ReduceScatter, {{200, 300}, {300, 200}});
+  check_crossing(AllReduce, {{100, 100}, {100, 100}});
   // A block for each pair.
-  check_crossing(all_to_all, {{600, 600}, {600, 600}});
+  check_crossing(AllToAll, {{600, 600}, {600, 600}});
   // Rank 1 sends to 2, rank 3 to 4; no other pair is split.
-  check_crossing(send_recv, {{100, 100}, {100, 100}});
+  check_crossing(SendRecv, {{100, 100}, {100, 100}});
 }
 
 // 50 GB/s is 20 ps a byte; a route has 10^6 ps of latency.
 TEST_CASE("the bounds of an all-reduce on a star, tightest first") {
-  const auto bounds =
-      bounds_on(Cluster(test::star(8)), call_of(CollectiveKind::all_reduce, 8, 800));
+  const auto bounds = bounds_on(Cluster(test::star(8)), call_of(CollectiveKind::AllReduce, 8, 800));
   REQUIRE(bounds.size() == 3);
   CHECK(bounds[0].name == "latency");
   CHECK(bounds[0].time == 1'000'000_ps);
@@ -100,7 +99,7 @@ TEST_CASE("a bound is rounded up, because every time is a whole number of picose
   // 7 GB/s: a byte takes 142.86 ps.
   ClusterSpec spec = test::star(2);
   spec.node.links[0].bandwidth = 7_GBps;
-  const auto bounds = bounds_on(Cluster(spec), call_of(CollectiveKind::all_gather, 2, 1));
+  const auto bounds = bounds_on(Cluster(spec), call_of(CollectiveKind::AllGather, 2, 1));
   CHECK(named(bounds, "gpu cut").time == 143_ps);
 }
 
@@ -108,19 +107,19 @@ TEST_CASE("nodes that share a NIC are bound by it") {
   // Two nodes of 4 GPUs, one NIC each: 12.5 GB/s, 80 ps a byte. Latency of a route between nodes:
   // 500 ns + 1 us to the NIC, 1 us to the switch, and the same back.
   const Cluster cluster(test::textbook_nodes(2));
-  const auto reduced = bounds_on(cluster, call_of(CollectiveKind::all_reduce, 8, 1 << 20));
+  const auto reduced = bounds_on(cluster, call_of(CollectiveKind::AllReduce, 8, 1 << 20));
   CHECK(reduced.front().name == "node cut");
   CHECK(reduced.front().where == "node0");
   CHECK(reduced.front().time == Duration((1 << 20) * 80));
   CHECK(named(reduced, "latency").time == 5'000'000_ps);
   // 4·4 blocks each way.
-  const auto exchanged = bounds_on(cluster, call_of(CollectiveKind::all_to_all, 8, 1000));
+  const auto exchanged = bounds_on(cluster, call_of(CollectiveKind::AllToAll, 8, 1000));
   CHECK(named(exchanged, "node cut").time == Duration(16 * 1000 * 80));
   // Rank 3 to rank 4, and rank 7 to rank 0.
-  const auto shifted = bounds_on(cluster, call_of(CollectiveKind::send_recv, 8, 1000));
+  const auto shifted = bounds_on(cluster, call_of(CollectiveKind::SendRecv, 8, 1000));
   CHECK(named(shifted, "node cut").time == Duration(1000 * 80));
   // One node: nothing leaves it.
-  CHECK_FALSE(has(bounds_on(cluster, call_of(CollectiveKind::all_reduce, 4, 1000)), "node cut"));
+  CHECK_FALSE(has(bounds_on(cluster, call_of(CollectiveKind::AllReduce, 4, 1000)), "node cut"));
 }
 
 TEST_CASE("the GPUs' own order decides what crosses") {
@@ -132,7 +131,7 @@ TEST_CASE("the GPUs' own order decides what crosses") {
     dealt.push_back(gpus[i]);
     dealt.push_back(gpus[4 + i]);
   }
-  const auto bounds = lower_bounds(cluster, dealt, call_of(CollectiveKind::send_recv, 8, 1000));
+  const auto bounds = lower_bounds(cluster, dealt, call_of(CollectiveKind::SendRecv, 8, 1000));
   CHECK(named(bounds, "node cut").time == Duration(4 * 1000 * 80));
 }
 
@@ -140,15 +139,15 @@ TEST_CASE("leaves that are oversubscribed bind their nodes together") {
   // Leaves of 16 ports down (2 nodes of 8 NICs) and 4 up, 50 GB/s each: 4 nodes on 2 leaves.
   // all_gather: 16 blocks into each leaf over 200 GB/s (5 ps a byte), 24 into each node over
   // 400 GB/s.
-  const Cluster cluster(test::dgx_leaf_spine(4, 20, 4, RoutingKind::fixed));
-  const auto bounds = bounds_on(cluster, call_of(CollectiveKind::all_gather, 32, 1 << 20));
+  const Cluster cluster(test::dgx_leaf_spine(4, 20, 4, RoutingKind::Fixed));
+  const auto bounds = bounds_on(cluster, call_of(CollectiveKind::AllGather, 32, 1 << 20));
   CHECK(named(bounds, "leaf group cut").time == Duration(16 * INT64_C(5) << 20));
   CHECK(named(bounds, "leaf group cut").where == "leaf0");
   CHECK(named(bounds, "node cut").time == Duration((24 * INT64_C(5) << 20) / 2));
   // Two nodes on one leaf: nothing need leave it.
   CHECK_FALSE(
-      has(bounds_on(cluster, call_of(CollectiveKind::all_gather, 16, 1000)), "leaf group cut"));
-  CHECK_FALSE(has(bounds_on(Cluster(test::dgx(4)), call_of(CollectiveKind::all_gather, 32, 1000)),
+      has(bounds_on(cluster, call_of(CollectiveKind::AllGather, 16, 1000)), "leaf group cut"));
+  CHECK_FALSE(has(bounds_on(Cluster(test::dgx(4)), call_of(CollectiveKind::AllGather, 32, 1000)),
                   "leaf group cut"));
 }
 
@@ -159,32 +158,32 @@ TEST_CASE("latency counts what other GPUs can pass on") {
   spec.name = "relay";
   spec.graph = ExplicitGraphSpec{};
   for (const char* name : {"a", "b", "c"}) {
-    spec.graph->devices.push_back({name, DeviceKind::gpu, std::nullopt});
+    spec.graph->devices.push_back({name, DeviceKind::Gpu, std::nullopt});
   }
-  spec.graph->devices.push_back({"switch", DeviceKind::network_switch, std::nullopt});
+  spec.graph->devices.push_back({"switch", DeviceKind::NetworkSwitch, std::nullopt});
   for (const char* name : {"a", "b", "c"}) {
     spec.graph->links.push_back(test::link(name, "switch", 1_GBps, nanoseconds(1000)));
   }
   spec.graph->links.push_back(test::link("a", "b", 1_GBps, nanoseconds(100)));
   spec.graph->links.push_back(test::link("b", "c", 1_GBps, nanoseconds(100)));
-  spec.graph->links[3].duplex = Duplex::one_way;
-  spec.graph->links[4].duplex = Duplex::one_way;
+  spec.graph->links[3].duplex = Duplex::OneWay;
+  spec.graph->links[4].duplex = Duplex::OneWay;
   const Cluster cluster(spec);
 
-  CollectiveCall call = call_of(CollectiveKind::broadcast, 3, 1);
+  CollectiveCall call = call_of(CollectiveKind::Broadcast, 3, 1);
   CHECK(named(bounds_on(cluster, call), "latency").time == 200'000_ps);
   // Into the root: from a by way of b, no farther than 200 ns.
   call.root = Rank(2);
-  call.kind = CollectiveKind::reduce;
+  call.kind = CollectiveKind::Reduce;
   CHECK(named(bounds_on(cluster, call), "latency").time == 200'000_ps);
-  call.kind = CollectiveKind::broadcast;
+  call.kind = CollectiveKind::Broadcast;
   CHECK(named(bounds_on(cluster, call), "latency").time == 2'000'000_ps);
-  call.kind = CollectiveKind::all_gather;
+  call.kind = CollectiveKind::AllGather;
   CHECK(named(bounds_on(cluster, call), "latency").time == 2'000'000_ps);
 }
 
 TEST_CASE("one rank or no data: no bounds") {
   const Cluster cluster(test::star(4));
-  CHECK(bounds_on(cluster, call_of(CollectiveKind::all_reduce, 1, 1000)).empty());
-  CHECK(bounds_on(cluster, call_of(CollectiveKind::all_reduce, 4, 0)).empty());
+  CHECK(bounds_on(cluster, call_of(CollectiveKind::AllReduce, 1, 1000)).empty());
+  CHECK(bounds_on(cluster, call_of(CollectiveKind::AllReduce, 4, 0)).empty());
 }

@@ -12,12 +12,12 @@
 namespace collsim::test {
 
 inline CollectiveCall call_of(CollectiveKind kind, std::uint32_t ranks, std::int64_t bytes,
-                              InPlace in_place = InPlace::no) {
+                              InPlace in_place = InPlace::No) {
   CollectiveCall call;
   call.kind = kind;
   call.ranks = ranks;
   call.count = bytes;
-  call.type = DataType::uint8;
+  call.type = DataType::Uint8;
   call.in_place = in_place;
   return call;
 }
@@ -25,7 +25,7 @@ inline CollectiveCall call_of(CollectiveKind kind, std::uint32_t ranks, std::int
 /// Two ranks swap 8 bytes: lane 0 of each sends, then receives.
 inline TableProgram exchange() {
   using namespace collsim::literals;
-  TableProgram program(call_of(CollectiveKind::send_recv, 2, 8));
+  TableProgram program(call_of(CollectiveKind::SendRecv, 2, 8));
   const auto there = program.connect({Rank(0), 0}, {Rank(1), 0});
   const auto back = program.connect({Rank(1), 0}, {Rank(0), 0});
   program.add(Rank(0), 0, step(8_B).from(input(0_B)).send(there.send));

@@ -67,9 +67,9 @@ std::vector<std::int64_t> counts(const CollectiveCall& call) {
 
 std::vector<InPlace> places(CollectiveKind kind) {
   if (allows_in_place(kind)) {
-    return {InPlace::no, InPlace::yes};
+    return {InPlace::No, InPlace::Yes};
   }
-  return {InPlace::no};
+  return {InPlace::No};
 }
 
 std::string describe(const Algorithm& algorithm, const ProgramRequest& request) {
@@ -77,7 +77,7 @@ std::string describe(const Algorithm& algorithm, const ProgramRequest& request) 
   std::string text = std::string(algorithm.name) + " " + std::string(name_of(call.kind)) + ", " +
                      std::to_string(call.ranks) + " ranks, root " +
                      std::to_string(call.root.value()) + ", count " + std::to_string(call.count) +
-                     (call.in_place == InPlace::yes ? ", in place, " : ", out of place, ") +
+                     (call.in_place == InPlace::Yes ? ", in place, " : ", out of place, ") +
                      std::to_string(request.channels) + " channels, " +
                      std::to_string(request.chunks) + " chunks";
   if (!request.node_of_rank.empty()) {
@@ -251,7 +251,7 @@ TEST_CASE("the cost of a check follows the steps, not the bytes") {
   // A tebibyte a rank, plus some bytes that do not divide: anything kept per byte would not end.
   ProgramRequest request;
   request.call.ranks = 8;
-  request.call.type = DataType::uint8;
+  request.call.type = DataType::Uint8;
   for (const Algorithm& algorithm : algorithms()) {
     for (const CollectiveKind kind : algorithm.collectives) {
       request.call.kind = kind;

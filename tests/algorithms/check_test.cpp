@@ -27,46 +27,46 @@ TEST_CASE("a correct exchange passes, and its steps and messages are counted") {
 }
 
 TEST_CASE("an output that nobody writes is missing data") {
-  TableProgram program(call_of(CollectiveKind::all_gather, 2, 4));
+  TableProgram program(call_of(CollectiveKind::AllGather, 2, 4));
   const auto there = program.connect({Rank(0), 0}, {Rank(1), 0});
   program.add(Rank(0), 0, step(4_B).from(input(0_B)).to(output(0_B)).send(there.send));
   program.add(Rank(1), 0, step(4_B).from(input(0_B)).to(output(4_B)));
   program.add(Rank(1), 0, step(4_B).receive(there.receive).to(output(0_B)));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::missing_data, 0, 0, 0,
+  require_failure(report.failures[0], Kind::MissingData, 0, 0, 0,
                   "rank 0, lane 0, step 0, is the end of a rank that never writes its output "
                   "bytes 4-7");
 }
 
 TEST_CASE("a block in the wrong place is wrong data of the step that wrote it") {
-  TableProgram program(call_of(CollectiveKind::scatter, 2, 4));
+  TableProgram program(call_of(CollectiveKind::Scatter, 2, 4));
   const auto there = program.connect({Rank(0), 0}, {Rank(1), 0});
   program.add(Rank(0), 0, step(4_B).from(input(0_B)).to(output(0_B)));
   program.add(Rank(0), 0, step(4_B).from(input(2_B)).send(there.send));  // should be 4
   program.add(Rank(1), 0, step(4_B).receive(there.receive).to(output(0_B)));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::wrong_data, 1, 0, 0,
+  require_failure(report.failures[0], Kind::WrongData, 1, 0, 0,
                   "rank 1, lane 0, step 0, leaves bytes 2-5 of the input of rank 0 in output bytes "
                   "0-3 instead of bytes 4-7 of the input of rank 0");
 }
 
 TEST_CASE("data left from the start are wrong data of the rank") {
   // In place, rank 1's block is there already; the rest of its buffer is not what it should be.
-  TableProgram program(call_of(CollectiveKind::all_reduce, 2, 4, InPlace::yes));
+  TableProgram program(call_of(CollectiveKind::AllReduce, 2, 4, InPlace::Yes));
   const auto there = program.connect({Rank(1), 0}, {Rank(0), 0});
   program.add(Rank(1), 0, step(4_B).from(input(0_B)).send(there.send));
   program.add(Rank(0), 0, step(4_B).receive(there.receive).from(input(0_B)).to(output(0_B)));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::wrong_data, 1, 0, 0,
+  require_failure(report.failures[0], Kind::WrongData, 1, 0, 0,
                   "rank 1, lane 0, step 0, is the end of a rank that leaves bytes 0-3 of the input "
                   "of rank 1 in output bytes 0-3 instead of bytes 0-3 of the input of ranks 0-1");
 }
 
 TEST_CASE("a read of bytes that nobody wrote is missing data, and causes no further reports") {
-  TableProgram program(call_of(CollectiveKind::send_recv, 2, 8));
+  TableProgram program(call_of(CollectiveKind::SendRecv, 2, 8));
   const auto there = program.connect({Rank(0), 0}, {Rank(1), 0});
   const auto back = program.connect({Rank(1), 0}, {Rank(0), 0});
   program.set_scratch(Rank(0), 16_B);
@@ -77,12 +77,12 @@ TEST_CASE("a read of bytes that nobody wrote is missing data, and causes no furt
   program.add(Rank(1), 0, step(8_B).receive(there.receive).to(output(0_B)));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::missing_data, 0, 0, 1,
+  require_failure(report.failures[0], Kind::MissingData, 0, 0, 1,
                   "rank 0, lane 0, step 1, reads scratch byte 6, which nothing has written");
 }
 
 TEST_CASE("a contribution that is reduced twice is a duplicate") {
-  TableProgram program(call_of(CollectiveKind::reduce, 2, 4));
+  TableProgram program(call_of(CollectiveKind::Reduce, 2, 4));
   const auto there = program.connect({Rank(1), 0}, {Rank(0), 0});
   program.add(Rank(1), 0, step(4_B).from(input(0_B)).send(there.send));
   program.add(Rank(1), 0, step(4_B).from(input(0_B)).send(there.send));
@@ -90,13 +90,13 @@ TEST_CASE("a contribution that is reduced twice is a duplicate") {
   program.add(Rank(0), 0, step(4_B).receive(there.receive).from(output(0_B)).to(output(0_B)));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::duplicate, 0, 0, 1,
+  require_failure(report.failures[0], Kind::Duplicate, 0, 0, 1,
                   "rank 0, lane 0, step 1, reduces the contribution of rank 1 twice: byte 0 of the "
                   "input of rank 1 with that of ranks 0-1");
 }
 
 TEST_CASE("reducing one element with another is named with both") {
-  TableProgram program(call_of(CollectiveKind::reduce, 2, 8));
+  TableProgram program(call_of(CollectiveKind::Reduce, 2, 8));
   const auto there = program.connect({Rank(1), 0}, {Rank(0), 0});
   program.add(Rank(1), 0, step(4_B).from(input(0_B)).send(there.send));
   program.add(Rank(1), 0, step(4_B).from(input(0_B)).send(there.send));  // should be 4
@@ -104,7 +104,7 @@ TEST_CASE("reducing one element with another is named with both") {
   program.add(Rank(0), 0, step(4_B).receive(there.receive).from(input(4_B)).to(output(4_B)));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::mixed_elements, 0, 0, 1,
+  require_failure(report.failures[0], Kind::MixedElements, 0, 0, 1,
                   "rank 0, lane 0, step 1, reduces different elements: byte 0 of the input of rank "
                   "1 with byte 4 of the input of rank 0");
 }
@@ -114,19 +114,19 @@ TEST_CASE("a message that nobody receives is named at its sender") {
   program.add(Rank(0), 0, step(8_B).from(input(0_B)).send(0));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::unmatched_message, 0, 0, 2,
+  require_failure(report.failures[0], Kind::UnmatchedMessage, 0, 0, 2,
                   "rank 0, lane 0, step 2, sends a message to rank 1, lane 0, which ends without "
                   "receiving it");
 }
 
 TEST_CASE("a message of another size than expected is named at its receiver") {
-  TableProgram program(call_of(CollectiveKind::broadcast, 2, 8));
+  TableProgram program(call_of(CollectiveKind::Broadcast, 2, 8));
   const auto there = program.connect({Rank(0), 0}, {Rank(1), 0});
   program.add(Rank(0), 0, step(8_B).from(input(0_B)).to(output(0_B)).send(there.send));
   program.add(Rank(1), 0, step(4_B).receive(there.receive).to(output(0_B)));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::unmatched_message, 1, 0, 0,
+  require_failure(report.failures[0], Kind::UnmatchedMessage, 1, 0, 0,
                   "rank 1, lane 0, step 0, receives 4 bytes from rank 0, lane 0, whose step 0 "
                   "sends 8");
 }
@@ -136,18 +136,18 @@ TEST_CASE("out of place the input stays as it is") {
   program.add(Rank(1), 0, step(4_B).from(output(0_B)).to(input(2_B)));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::bad_program, 1, 0, 2,
+  require_failure(report.failures[0], Kind::BadProgram, 1, 0, 2,
                   "rank 1, lane 0, step 2, writes its input buffer, which must stay as it is");
 }
 
 TEST_CASE("a rank that has no output keeps its input even in place") {
-  TableProgram program(call_of(CollectiveKind::reduce, 2, 4, InPlace::yes));
+  TableProgram program(call_of(CollectiveKind::Reduce, 2, 4, InPlace::Yes));
   const auto there = program.connect({Rank(1), 0}, {Rank(0), 0});
   program.add(Rank(1), 0, step(4_B).from(input(0_B)).to(input(0_B)).send(there.send));
   program.add(Rank(0), 0, step(4_B).receive(there.receive).from(input(0_B)).to(output(0_B)));
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::bad_program, 1, 0, 0,
+  require_failure(report.failures[0], Kind::BadProgram, 1, 0, 0,
                   "rank 1, lane 0, step 0, writes its input buffer, which must stay as it is");
 }
 
@@ -196,12 +196,12 @@ TEST_CASE("steps that make no sense are bad programs") {
   }
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::bad_program, 0, 0, at,
+  require_failure(report.failures[0], Kind::BadProgram, 0, 0, at,
                   "rank 0, lane 0, step " + std::to_string(at) + ", " + text);
 }
 
 TEST_CASE("connections whose ends contradict each other are bad programs") {
-  TableProgram program(call_of(CollectiveKind::broadcast, 3, 4));
+  TableProgram program(call_of(CollectiveKind::Broadcast, 3, 4));
   const auto slots = program.connect({Rank(0), 0}, {Rank(1), 0});
   program.add(Rank(0), 0, step(4_B).from(input(0_B)).send(slots.send));
   program.add(Rank(1), 0, step(4_B).receive(slots.receive).to(output(0_B)));
@@ -220,12 +220,11 @@ TEST_CASE("connections whose ends contradict each other are bad programs") {
   }
   const CheckReport report = check_program(program);
   REQUIRE(report.failures.size() == 1);
-  require_failure(report.failures[0], Kind::bad_program, 0, 0, 0,
-                  "rank 0, lane 0, step 0, " + text);
+  require_failure(report.failures[0], Kind::BadProgram, 0, 0, 0, "rank 0, lane 0, step 0, " + text);
 }
 
 TEST_CASE("no more failures than asked for are reported") {
-  TableProgram program(call_of(CollectiveKind::all_gather, 4, 4));
+  TableProgram program(call_of(CollectiveKind::AllGather, 4, 4));
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
     program.add(Rank(rank), 0, step(0_B));
   }
@@ -237,7 +236,7 @@ TEST_CASE("no more failures than asked for are reported") {
 TEST_CASE("numbers move as the program says") {
   // Strided spans: rank 0 sends elements 0, 2, 4, 6; rank 1 puts them at 1, 3, 5, 7, and its own
   // elements 0, 2, 4, 6 between them.
-  TableProgram program(call_of(CollectiveKind::broadcast, 2, 8));
+  TableProgram program(call_of(CollectiveKind::Broadcast, 2, 8));
   const auto there = program.connect({Rank(0), 0}, {Rank(1), 0});
   Step send = step(4_B).from(input(0_B)).send(there.send);
   send.source->run = 1_B;

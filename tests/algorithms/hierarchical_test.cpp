@@ -82,8 +82,8 @@ std::string first_failure(const Program& program) {
 
 void check_data(ProgramRequest request) {
   const Algorithm& algorithm = find_algorithm("hierarchical");
-  for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
-    if (in_place == InPlace::yes && !allows_in_place(request.call.kind)) {
+  for (const InPlace in_place : {InPlace::No, InPlace::Yes}) {
+    if (in_place == InPlace::Yes && !allows_in_place(request.call.kind)) {
       continue;
     }
     request.call.in_place = in_place;
@@ -113,9 +113,9 @@ TEST_CASE("hierarchical algorithms give every rank its data, whatever the nodes"
 
 TEST_CASE("hierarchical needs more than one node") {
   const Algorithm& algorithm = find_algorithm("hierarchical");
-  REQUIRE(algorithm.obstacle(request_on(in_blocks({4}), CollectiveKind::all_reduce, 1)));
-  REQUIRE(algorithm.obstacle(request_on({}, CollectiveKind::all_reduce, 1)));
-  REQUIRE_FALSE(algorithm.obstacle(request_on(in_blocks({1, 1}), CollectiveKind::all_reduce, 1)));
+  REQUIRE(algorithm.obstacle(request_on(in_blocks({4}), CollectiveKind::AllReduce, 1)));
+  REQUIRE(algorithm.obstacle(request_on({}, CollectiveKind::AllReduce, 1)));
+  REQUIRE_FALSE(algorithm.obstacle(request_on(in_blocks({1, 1}), CollectiveKind::AllReduce, 1)));
 }
 
 /// Bytes that each rank sends to other nodes.
@@ -148,15 +148,15 @@ TEST_CASE("with equal nodes every GPU carries its share between the nodes, and n
     return bytes_to_other_nodes(*program, node_of_rank);
   };
   // A ring over 3 nodes for a quarter of the buffer: 2·(3-1)/3 · 144/4 bytes.
-  REQUIRE(sent(CollectiveKind::all_reduce, 36) == std::vector<Bytes>(12, Bytes(48)));
+  REQUIRE(sent(CollectiveKind::AllReduce, 36) == std::vector<Bytes>(12, Bytes(48)));
   // Its own block of 48 bytes, and that of the node before, one hop on.
-  REQUIRE(sent(CollectiveKind::all_gather, 12) == std::vector<Bytes>(12, Bytes(96)));
-  REQUIRE(sent(CollectiveKind::reduce_scatter, 12) == std::vector<Bytes>(12, Bytes(96)));
+  REQUIRE(sent(CollectiveKind::AllGather, 12) == std::vector<Bytes>(12, Bytes(96)));
+  REQUIRE(sent(CollectiveKind::ReduceScatter, 12) == std::vector<Bytes>(12, Bytes(96)));
 }
 
 TEST_CASE("trees over nodes enter every node once") {
   for (const auto& node_of_rank : {in_blocks({4, 3, 1, 5}), cyclic(11, 4)}) {
-    ProgramRequest request = request_on(node_of_rank, CollectiveKind::broadcast, 10);
+    ProgramRequest request = request_on(node_of_rank, CollectiveKind::Broadcast, 10);
     request.call.root = Rank(5);
     Bytes total;
     for (const Bytes sent : bytes_to_other_nodes(
@@ -171,7 +171,7 @@ TEST_CASE("trees over nodes enter every node once") {
 TEST_CASE("a node's columns are shared among its GPUs in runs") {
   // Nodes {0, 1, 2, 3}, {4, 5, 6}, {7}: four columns. Of three GPUs, the first owns columns 0 and 1
   // (floor(1·3/4) = 0), the others one each; a GPU alone owns all.
-  const NodeLayout layout(in_blocks({4, 3, 1}), NodeLayout::Pieces::per_rank);
+  const NodeLayout layout(in_blocks({4, 3, 1}), NodeLayout::Pieces::PerRank);
   REQUIRE(layout.columns() == 4);
   REQUIRE(layout.owner(0, 1) == Rank(1));
   REQUIRE(layout.owner(1, 0) == Rank(4));

@@ -17,23 +17,23 @@ using namespace collsim::literals;
 
 namespace {
 
-const Place input = all_blocks(Buffer::input);
-const Place output = all_blocks(Buffer::output);
+const Place input = all_blocks(Buffer::Input);
+const Place output = all_blocks(Buffer::Output);
 
 CollectiveCall all_reduce_of(std::uint32_t ranks, std::int64_t count,
-                             InPlace in_place = InPlace::no) {
+                             InPlace in_place = InPlace::No) {
   CollectiveCall call;
-  call.kind = CollectiveKind::all_reduce;
+  call.kind = CollectiveKind::AllReduce;
   call.ranks = ranks;
   call.count = count;
-  call.type = DataType::uint8;
+  call.type = DataType::Uint8;
   call.in_place = in_place;
   return call;
 }
 
 CollectiveCall all_gather_of(std::uint32_t ranks, std::int64_t count, InPlace in_place) {
   CollectiveCall call = all_reduce_of(ranks, count, in_place);
-  call.kind = CollectiveKind::all_gather;
+  call.kind = CollectiveKind::AllGather;
   return call;
 }
 
@@ -58,7 +58,7 @@ std::unique_ptr<Program> in_sequence(std::uint32_t channels, std::uint32_t chunk
 }
 std::unique_ptr<Program> pipelined(std::uint32_t channels, std::uint32_t chunks) {
   return partition("test", all_reduce_of(3, 12),
-                   then(reduce_to_0(3), broadcast_from_0(3), Composition::pipelined), channels,
+                   then(reduce_to_0(3), broadcast_from_0(3), Composition::Pipelined), channels,
                    chunks);
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("each channel has lanes and groups of its own") {
 TEST_CASE("channels come first, then chunks") {
   // 12 elements: channel 1 has 6 … 11, its second chunk of three 8 and 9.
   const auto program = partition("test", all_reduce_of(3, 12), reduce_to_0(3), 2, 3);
-  CHECK(program->step(Rank(1), 1, 1).source == Span::contiguous(Buffer::input, 8_B, 2_B));
+  CHECK(program->step(Rank(1), 1, 1).source == Span::contiguous(Buffer::Input, 8_B, 2_B));
 }
 
 TEST_CASE("no part of the data is empty") {
@@ -169,8 +169,8 @@ TEST_CASE("beside() gives each pattern half of the data and lanes of its own") {
       1, 1);
   REQUIRE(program->lane_count(Rank(0)) == 2);
   // The first half has the odd element.
-  CHECK(program->step(Rank(0), 0, 0).source == Span::contiguous(Buffer::input, 0_B, 5_B));
-  CHECK(program->step(Rank(1), 1, 0).source == Span::contiguous(Buffer::input, 5_B, 4_B));
+  CHECK(program->step(Rank(0), 0, 0).source == Span::contiguous(Buffer::Input, 0_B, 5_B));
+  CHECK(program->step(Rank(1), 1, 0).source == Span::contiguous(Buffer::Input, 5_B, 4_B));
   CHECK(program->lane(Rank(0), 1).group == 1);
   CHECK(test::first_breach(*program) == "");
 }
@@ -178,7 +178,7 @@ TEST_CASE("beside() gives each pattern half of the data and lanes of its own") {
 TEST_CASE("pipelines side by side keep their joins apart") {
   const auto chain = [](std::uint32_t root) {
     return then(ring_reduce(3, Rank(root), input, output),
-                ring_broadcast(3, Rank(root), output, output), Composition::pipelined);
+                ring_broadcast(3, Rank(root), output, output), Composition::Pipelined);
   };
   const auto program = partition("test", all_reduce_of(3, 12), beside(chain(0), chain(1)), 2, 2);
   // Lanes of a channel: reduce and broadcast of one chain, then of the other; a group each.
@@ -192,11 +192,11 @@ TEST_CASE("pipelines side by side keep their joins apart") {
 TEST_CASE("in place, what lies at its destination is not copied") {
   const auto gather = [](InPlace in_place) {
     return partition("test", all_gather_of(3, 6, in_place),
-                     ring_all_gather(3, own_block(Buffer::input), output), 1, 2);
+                     ring_all_gather(3, own_block(Buffer::Input), output), 1, 2);
   };
-  CHECK(primitives(*gather(InPlace::no), Rank(1), 0)[3] == "copy_send");
-  CHECK(primitives(*gather(InPlace::yes), Rank(1), 0)[3] == "send");
-  CHECK(test::first_breach(*gather(InPlace::yes)) == "");
+  CHECK(primitives(*gather(InPlace::No), Rank(1), 0)[3] == "copy_send");
+  CHECK(primitives(*gather(InPlace::Yes), Rank(1), 0)[3] == "send");
+  CHECK(test::first_breach(*gather(InPlace::Yes)) == "");
 }
 
 TEST_CASE("patterns that do not fit each other are our bug") {
@@ -204,6 +204,6 @@ TEST_CASE("patterns that do not fit each other are our bug") {
   CHECK_THROWS_AS(then(reduce_to_0(3), ring_all_gather(3, output, output)), InternalError);
   CHECK_THROWS_AS(beside(reduce_to_0(3), broadcast_from_0(4)), InternalError);
   CHECK_THROWS_AS(partition("test", all_reduce_of(4, 1), reduce_to_0(3), 1, 1), InternalError);
-  auto two_groups = then(reduce_to_0(3), broadcast_from_0(3), Composition::pipelined);
+  auto two_groups = then(reduce_to_0(3), broadcast_from_0(3), Composition::Pipelined);
   CHECK_THROWS_AS(then(std::move(two_groups), reduce_to_0(3)), InternalError);
 }

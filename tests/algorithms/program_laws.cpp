@@ -17,11 +17,11 @@ std::string at(Rank rank, std::uint32_t lane, std::uint64_t index) {
 
 Bytes capacity(const Program& program, Rank rank, Buffer buffer) {
   switch (buffer) {
-    case Buffer::input:
+    case Buffer::Input:
       return program.call().input_bytes(rank);
-    case Buffer::output:
+    case Buffer::Output:
       return program.call().output_bytes(rank);
-    case Buffer::scratch:
+    case Buffer::Scratch:
       return program.scratch_bytes(rank);
   }
   return Bytes(0);
@@ -91,8 +91,8 @@ class Walk {
           return at(rank, lane, index) + breach;
         }
       }
-      if (program_.call().in_place == InPlace::no && step.destination &&
-          step.destination->buffer == Buffer::input) {
+      if (program_.call().in_place == InPlace::No && step.destination &&
+          step.destination->buffer == Buffer::Input) {
         return at(rank, lane, index) + "writes the input";
       }
       if (step.after && (step.after->lane >= program_.lane_count(rank) ||
@@ -166,7 +166,7 @@ std::string describe(const Program& program) {
          std::to_string(call.ranks) + " ranks, count " + std::to_string(call.count) + ", root " +
          std::to_string(call.root.value()) + ", " + std::to_string(program.channels()) +
          " channels, " + std::to_string(program.chunks()) + " chunks" +
-         (call.in_place == InPlace::yes ? ", in place" : ", out of place");
+         (call.in_place == InPlace::Yes ? ", in place" : ", out of place");
 }
 
 }  // namespace collsim::test

@@ -23,8 +23,8 @@ std::vector<Rank> roots_to_try(const CollectiveCall& call) {
 
 void check_laws(const Algorithm& algorithm, CollectiveCall call, std::uint32_t channels,
                 std::uint32_t chunks) {
-  for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
-    if (in_place == InPlace::yes && !allows_in_place(call.kind)) {
+  for (const InPlace in_place : {InPlace::No, InPlace::Yes}) {
+    if (in_place == InPlace::Yes && !allows_in_place(call.kind)) {
       continue;
     }
     for (const Rank root : roots_to_try(call)) {

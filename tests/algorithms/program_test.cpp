@@ -11,7 +11,7 @@ using namespace collsim::literals;
 namespace {
 
 Step step_with(std::uint32_t receives, std::uint32_t sources, bool keeps, std::uint32_t sends) {
-  const Span span = Span::contiguous(Buffer::input, 0_B, 4_B);
+  const Span span = Span::contiguous(Buffer::Input, 0_B, 4_B);
   Step step;
   step.bytes = 4_B;
   step.receives = {0, receives};
@@ -23,7 +23,7 @@ Step step_with(std::uint32_t receives, std::uint32_t sources, bool keeps, std::u
     step.operand = span;
   }
   if (keeps) {
-    step.destination = Span::contiguous(Buffer::output, 0_B, 4_B);
+    step.destination = Span::contiguous(Buffer::Output, 0_B, 4_B);
   }
   return step;
 }

@@ -180,7 +180,7 @@ TEST_CASE("a write races with an earlier read of any of its bytes") {
   begin(order, 1, 0);
   const auto race = log.write(6, 12, {1, 0}, order);
   REQUIRE(race);
-  CHECK(race->kind == RacingAccess::Kind::read);
+  CHECK(race->kind == RacingAccess::Kind::Read);
   CHECK(race->step == StepRef{0, 0});
   CHECK(race->begin == 6);
   CHECK(race->end == 8);

@@ -196,8 +196,8 @@ TEST_CASE("a reduction that clashes spoils just the bytes that clash") {
   const RankSetId both = sets.all(3);
   using Kind = ReductionClash::Kind;
   const auto [right, kind] =
-      GENERATE_COPY(std::pair(SymbolicValue{6, two}, Kind::different_elements),
-                    std::pair(SymbolicValue{4, both}, Kind::common_contributor));
+      GENERATE_COPY(std::pair(SymbolicValue{6, two}, Kind::DifferentElements),
+                    std::pair(SymbolicValue{4, both}, Kind::CommonContributor));
   const SymbolicReduction result =
       reduce(data_of({{8, {0, one}}}), data_of({{4, {0, two}}, {4, right}}), sets);
   REQUIRE(result.clash);
@@ -219,9 +219,9 @@ TEST_CASE("memory gives back what was written, run by run, and who wrote it") {
   SymbolicMemory memory;
   memory.initialise(100, 120, {0, one});
   // Two runs of 2 bytes, 4 apart, from byte 4 of a buffer that begins at 100.
-  const Span span{Buffer::output, 4_B, 4_B, 2_B, 4_B};
+  const Span span{Buffer::Output, 4_B, 4_B, 2_B, 4_B};
   memory.write(span, 100, data_of({{4, {50, two}}}), StepRef{3, 7});
-  const auto reading = memory.read(Span::contiguous(Buffer::output, 2_B, 10_B), 100);
+  const auto reading = memory.read(Span::contiguous(Buffer::Output, 2_B, 10_B), 100);
   CHECK_FALSE(reading.missing);
   CHECK(reading.data.pieces() ==
         std::vector<SymbolicPiece>{
@@ -239,7 +239,7 @@ TEST_CASE("bytes that nobody wrote are missing, and the first one is named") {
   RankSets sets;
   SymbolicMemory memory;
   memory.initialise(0, 6, {0, sets.single(Rank(1))});
-  const auto reading = memory.read(Span::contiguous(Buffer::scratch, 2_B, 8_B), 0);
+  const auto reading = memory.read(Span::contiguous(Buffer::Scratch, 2_B, 8_B), 0);
   REQUIRE(reading.missing);
   CHECK(*reading.missing == 6);
   REQUIRE(reading.data.pieces().size() == 2);
@@ -248,7 +248,7 @@ TEST_CASE("bytes that nobody wrote are missing, and the first one is named") {
 
 TEST_CASE("the last run of a span may be shorter, and reach to the end of its buffer only") {
   // Runs [0,4) [8,12) [16,18): 10 bytes.
-  const Span span{Buffer::input, 0_B, 10_B, 4_B, 8_B};
+  const Span span{Buffer::Input, 0_B, 10_B, 4_B, 8_B};
   std::vector<std::pair<std::int64_t, std::int64_t>> runs;
   for_each_run(span, [&](std::int64_t begin, std::int64_t end) { runs.emplace_back(begin, end); });
   CHECK(runs == std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 4}, {8, 12}, {16, 18}});

@@ -19,12 +19,12 @@ namespace collsim::test {
 
 /// A contiguous place in a buffer; the step says how many bytes.
 struct Spot {
-  Buffer buffer = Buffer::input;
+  Buffer buffer = Buffer::Input;
   Bytes offset;
 };
-inline Spot input(Bytes offset) { return {Buffer::input, offset}; }
-inline Spot output(Bytes offset) { return {Buffer::output, offset}; }
-inline Spot scratch(Bytes offset) { return {Buffer::scratch, offset}; }
+inline Spot input(Bytes offset) { return {Buffer::Input, offset}; }
+inline Spot output(Bytes offset) { return {Buffer::Output, offset}; }
+inline Spot scratch(Bytes offset) { return {Buffer::Scratch, offset}; }
 
 /// Composes a step, part by part.
 class StepMaker {

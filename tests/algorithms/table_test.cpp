@@ -18,7 +18,7 @@ ProgramRequest request_for(CollectiveKind kind, std::uint32_t ranks = 4) {
   request.call.kind = kind;
   request.call.ranks = ranks;
   request.call.count = 8;
-  request.call.in_place = allows_in_place(kind) ? InPlace::yes : InPlace::no;
+  request.call.in_place = allows_in_place(kind) ? InPlace::Yes : InPlace::No;
   return request;
 }
 
@@ -62,16 +62,16 @@ std::vector<std::string> cells_of(const std::string& line) {
 TEST_CASE("every collective has the algorithms that the documentation names") {
   // On one node, so without hierarchical.
   using enum CollectiveKind;
-  CHECK(implementers(all_reduce) ==
+  CHECK(implementers(AllReduce) ==
         "naive ring tree double-tree recursive-doubling halving-doubling direct direct-one-shot");
-  CHECK(implementers(all_gather) == "naive ring recursive-doubling halving-doubling bruck direct");
-  CHECK(implementers(reduce_scatter) == "naive ring halving-doubling direct pairwise");
-  CHECK(implementers(broadcast) == "naive ring tree double-tree");
-  CHECK(implementers(reduce) == "naive ring tree double-tree");
-  CHECK(implementers(gather) == "naive tree direct");
-  CHECK(implementers(scatter) == "naive tree direct");
-  CHECK(implementers(all_to_all) == "naive bruck direct pairwise");
-  CHECK(implementers(send_recv) == "direct");
+  CHECK(implementers(AllGather) == "naive ring recursive-doubling halving-doubling bruck direct");
+  CHECK(implementers(ReduceScatter) == "naive ring halving-doubling direct pairwise");
+  CHECK(implementers(Broadcast) == "naive ring tree double-tree");
+  CHECK(implementers(Reduce) == "naive ring tree double-tree");
+  CHECK(implementers(Gather) == "naive tree direct");
+  CHECK(implementers(Scatter) == "naive tree direct");
+  CHECK(implementers(AllToAll) == "naive bruck direct pairwise");
+  CHECK(implementers(SendRecv) == "direct");
 }
 
 TEST_CASE("names of algorithms are unique and found") {
@@ -83,7 +83,7 @@ TEST_CASE("names of algorithms are unique and found") {
 }
 
 TEST_CASE("a program has the name, the call, the channels and the chunks that were asked for") {
-  ProgramRequest request = request_for(CollectiveKind::all_reduce);
+  ProgramRequest request = request_for(CollectiveKind::AllReduce);
   request.channels = 2;
   request.chunks = 3;
   for (const Algorithm* algorithm : applicable_algorithms(request)) {
@@ -97,26 +97,26 @@ TEST_CASE("a program has the name, the call, the channels and the chunks that we
 
 TEST_CASE("an unknown algorithm is an error that names the nearest one") {
   CHECK_THROWS_AS(find_algorithm("rings"), InputError);
-  const std::string text = message_of("duoble-tree", request_for(CollectiveKind::all_reduce));
+  const std::string text = message_of("duoble-tree", request_for(CollectiveKind::AllReduce));
   CHECK_THAT(text, Catch::Matchers::ContainsSubstring("error: unknown algorithm 'duoble-tree'"));
   CHECK_THAT(text, Catch::Matchers::ContainsSubstring("hint: did you mean double-tree?"));
 }
 
 TEST_CASE("an algorithm that does not implement a collective names those that do") {
-  CHECK(message_of("ring", request_for(CollectiveKind::all_to_all)) ==
+  CHECK(message_of("ring", request_for(CollectiveKind::AllToAll)) ==
         "error: ring does not implement all_to_all; expected naive, bruck, direct, pairwise or "
         "hierarchical");
 }
 
 TEST_CASE("a root that is no rank is an error") {
-  ProgramRequest request = request_for(CollectiveKind::broadcast);
+  ProgramRequest request = request_for(CollectiveKind::Broadcast);
   request.call.root = Rank(4);
   CHECK(message_of("tree", request) == "error: root: there is no rank 4 among 4 ranks");
 }
 
 TEST_CASE("all_to_all in place is an error") {
-  ProgramRequest request = request_for(CollectiveKind::all_to_all);
-  request.call.in_place = InPlace::yes;
+  ProgramRequest request = request_for(CollectiveKind::AllToAll);
+  request.call.in_place = InPlace::Yes;
   CHECK(message_of("direct", request) ==
         "error: all_to_all cannot run in place: its blocks would be overwritten before they are "
         "sent");
@@ -125,8 +125,8 @@ TEST_CASE("all_to_all in place is an error") {
 TEST_CASE("1 rank and 0 bytes send nothing, and out of place they copy the input") {
   for (const Algorithm& algorithm : algorithms()) {
     for (const CollectiveKind kind : algorithm.collectives) {
-      for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
-        if (in_place == InPlace::yes && !allows_in_place(kind)) {
+      for (const InPlace in_place : {InPlace::No, InPlace::Yes}) {
+        if (in_place == InPlace::Yes && !allows_in_place(kind)) {
           continue;
         }
         ProgramRequest alone = request_for(kind, 1);
@@ -136,10 +136,10 @@ TEST_CASE("1 rank and 0 bytes send nothing, and out of place they copy the input
         }
         const auto program = build_program(algorithm, alone);
         CHECK(program->transfer_count() == 0);
-        const bool copies = in_place == InPlace::no;
+        const bool copies = in_place == InPlace::No;
         REQUIRE(program->step_count(Rank(0), 0) == (copies ? 1 : 0));
         if (copies) {
-          CHECK(program->step(Rank(0), 0, 0).primitive() == Primitive::copy);
+          CHECK(program->step(Rank(0), 0, 0).primitive() == Primitive::Copy);
         }
 
         ProgramRequest empty = request_for(kind, 5);

@@ -22,7 +22,7 @@ namespace {
 std::unique_ptr<Program> program_of(const std::string& algorithm, CollectiveKind kind,
                                     std::uint32_t ranks, Bytes size) {
   ProgramRequest request;
-  request.call = call_for_size(kind, ranks, size, DataType::float32);
+  request.call = call_for_size(kind, ranks, size, DataType::Float32);
   REQUIRE(request.call.size() == size);
   return build_program(find_algorithm(algorithm), request);
 }
@@ -48,11 +48,11 @@ constexpr Bytes block = 48_B;
 TEST_CASE("ring sends the bandwidth optimum from every rank") {
   for (const std::uint32_t n : {2U, 3U, 7U, 16U}) {
     const Bytes size = block * n;
-    CHECK(all_send(sent_by("ring", all_reduce, n, size), 2 * (n - 1) * block));
-    CHECK(all_send(sent_by("ring", all_gather, n, size), (n - 1) * block));
-    CHECK(all_send(sent_by("ring", reduce_scatter, n, size), (n - 1) * block));
-    CHECK(sum(sent_by("ring", broadcast, n, size)) == (n - 1) * size);
-    CHECK(sum(sent_by("ring", reduce, n, size)) == (n - 1) * size);
+    CHECK(all_send(sent_by("ring", AllReduce, n, size), 2 * (n - 1) * block));
+    CHECK(all_send(sent_by("ring", AllGather, n, size), (n - 1) * block));
+    CHECK(all_send(sent_by("ring", ReduceScatter, n, size), (n - 1) * block));
+    CHECK(sum(sent_by("ring", Broadcast, n, size)) == (n - 1) * size);
+    CHECK(sum(sent_by("ring", Reduce, n, size)) == (n - 1) * size);
   }
 }
 
@@ -65,43 +65,43 @@ TEST_CASE("naive sends everything through rank 0") {
       CHECK(std::all_of(sent.begin() + 1, sent.end(),
                         [&](Bytes each) { return each == others_send; }));
     };
-    through_root(broadcast, (n - 1) * size, 0_B);
-    through_root(reduce, 0_B, size);
-    through_root(scatter, (n - 1) * block, 0_B);
-    through_root(gather, 0_B, block);
-    through_root(all_gather, (n - 1) * size, block);
-    through_root(reduce_scatter, (n - 1) * block, size);
-    through_root(all_reduce, (n - 1) * size, size);
-    through_root(all_to_all, (n - 1) * size, size);
+    through_root(Broadcast, (n - 1) * size, 0_B);
+    through_root(Reduce, 0_B, size);
+    through_root(Scatter, (n - 1) * block, 0_B);
+    through_root(Gather, 0_B, block);
+    through_root(AllGather, (n - 1) * size, block);
+    through_root(ReduceScatter, (n - 1) * block, size);
+    through_root(AllReduce, (n - 1) * size, size);
+    through_root(AllToAll, (n - 1) * size, size);
   }
 }
 
 TEST_CASE("direct and pairwise send each block once, to whom it is for") {
   for (const std::uint32_t n : {2U, 5U, 8U}) {
     const Bytes size = block * n;
-    for (const CollectiveKind kind : {all_gather, reduce_scatter, all_to_all}) {
+    for (const CollectiveKind kind : {AllGather, ReduceScatter, AllToAll}) {
       CHECK(all_send(sent_by("direct", kind, n, size), (n - 1) * block));
     }
-    CHECK(all_send(sent_by("pairwise", all_to_all, n, size), (n - 1) * block));
-    CHECK(all_send(sent_by("pairwise", reduce_scatter, n, size), (n - 1) * block));
-    CHECK(all_send(sent_by("direct", all_reduce, n, size), 2 * (n - 1) * block));
-    CHECK(all_send(sent_by("direct-one-shot", all_reduce, n, size), (n - 1) * size));
-    CHECK(all_send(sent_by("direct", send_recv, n, size), size));
+    CHECK(all_send(sent_by("pairwise", AllToAll, n, size), (n - 1) * block));
+    CHECK(all_send(sent_by("pairwise", ReduceScatter, n, size), (n - 1) * block));
+    CHECK(all_send(sent_by("direct", AllReduce, n, size), 2 * (n - 1) * block));
+    CHECK(all_send(sent_by("direct-one-shot", AllReduce, n, size), (n - 1) * size));
+    CHECK(all_send(sent_by("direct", SendRecv, n, size), size));
   }
 }
 
 TEST_CASE("halving-doubling sends the bandwidth optimum where ranks are a power of two") {
   for (const std::uint32_t n : {2U, 4U, 16U, 32U}) {
     const Bytes size = block * n;
-    CHECK(all_send(sent_by("halving-doubling", all_reduce, n, size), 2 * (n - 1) * block));
-    CHECK(all_send(sent_by("halving-doubling", reduce_scatter, n, size), (n - 1) * block));
-    CHECK(all_send(sent_by("halving-doubling", all_gather, n, size), (n - 1) * block));
-    CHECK(all_send(sent_by("recursive-doubling", all_gather, n, size), (n - 1) * block));
+    CHECK(all_send(sent_by("halving-doubling", AllReduce, n, size), 2 * (n - 1) * block));
+    CHECK(all_send(sent_by("halving-doubling", ReduceScatter, n, size), (n - 1) * block));
+    CHECK(all_send(sent_by("halving-doubling", AllGather, n, size), (n - 1) * block));
+    CHECK(all_send(sent_by("recursive-doubling", AllGather, n, size), (n - 1) * block));
   }
 }
 
 TEST_CASE("halving-doubling of 8 sends 1/2, 1/4, 1/8, then 1/8, 1/4, 1/2") {
-  const auto program = program_of("halving-doubling", all_reduce, 8, 64_B);
+  const auto program = program_of("halving-doubling", AllReduce, 8, 64_B);
   std::vector<Bytes> messages;
   for (std::uint64_t i = 0; i < program->step_count(Rank(5), 0); ++i) {
     const Step step = program->step(Rank(5), 0, i);
@@ -113,24 +113,24 @@ TEST_CASE("halving-doubling of 8 sends 1/2, 1/4, 1/8, then 1/8, 1/4, 1/2") {
 }
 
 TEST_CASE("recursive doubling sends everything in each of log2 n rounds") {
-  CHECK(all_send(sent_by("recursive-doubling", all_reduce, 16, block), 4 * block));
+  CHECK(all_send(sent_by("recursive-doubling", AllReduce, 16, block), 4 * block));
   // 6 = 4 + 2: ranks 0 and 2 are extra and send all to 1 and 3, which return all at the end.
-  CHECK(sent_by("recursive-doubling", all_reduce, 6, block) ==
+  CHECK(sent_by("recursive-doubling", AllReduce, 6, block) ==
         std::vector<Bytes>{block, 3 * block, block, 3 * block, 2 * block, 2 * block});
 }
 
 TEST_CASE("bruck sends ceil(log2 n) messages a rank") {
   for (std::uint32_t n = 2; n <= 33; ++n) {
     const auto rounds = static_cast<std::uint64_t>(std::bit_width(n - 1));
-    const auto gather = program_of("bruck", all_gather, n, block * n);
-    CHECK(gather->transfer_count() == n * rounds);
-    CHECK(all_send(test::bytes_sent(*gather), (n - 1) * block));
+    const auto Gather = program_of("bruck", AllGather, n, block * n);
+    CHECK(Gather->transfer_count() == n * rounds);
+    CHECK(all_send(test::bytes_sent(*Gather), (n - 1) * block));
     // all_to_all: a block for distance i moves once for each bit of i.
     std::int64_t bits = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
       bits += std::popcount(i);
     }
-    const auto exchange = program_of("bruck", all_to_all, n, block * n);
+    const auto exchange = program_of("bruck", AllToAll, n, block * n);
     CHECK(exchange->transfer_count() == n * rounds);
     CHECK(all_send(test::bytes_sent(*exchange), bits * block));
   }
@@ -139,22 +139,22 @@ TEST_CASE("bruck sends ceil(log2 n) messages a rank") {
 TEST_CASE("along a tree everyone but the root gets the data once") {
   for (std::uint32_t n = 2; n <= 33; ++n) {
     const Bytes size = block * n;
-    CHECK(sum(sent_by("tree", broadcast, n, size)) == (n - 1) * size);
-    CHECK(sum(sent_by("tree", reduce, n, size)) == (n - 1) * size);
-    CHECK(sum(sent_by("tree", all_reduce, n, size)) == 2 * (n - 1) * size);
-    CHECK(sum(sent_by("double-tree", broadcast, n, size)) == (n - 1) * size);
-    CHECK(sum(sent_by("double-tree", reduce, n, size)) == (n - 1) * size);
-    CHECK(sum(sent_by("double-tree", all_reduce, n, size)) == 2 * (n - 1) * size);
+    CHECK(sum(sent_by("tree", Broadcast, n, size)) == (n - 1) * size);
+    CHECK(sum(sent_by("tree", Reduce, n, size)) == (n - 1) * size);
+    CHECK(sum(sent_by("tree", AllReduce, n, size)) == 2 * (n - 1) * size);
+    CHECK(sum(sent_by("double-tree", Broadcast, n, size)) == (n - 1) * size);
+    CHECK(sum(sent_by("double-tree", Reduce, n, size)) == (n - 1) * size);
+    CHECK(sum(sent_by("double-tree", AllReduce, n, size)) == 2 * (n - 1) * size);
     // Scatter: a block crosses a link for each rank of the subtrees below the root.
-    CHECK(sent_by("tree", scatter, n, size)[0] == (n - 1) * block);
-    CHECK(sum(sent_by("tree", gather, n, size)) == sum(sent_by("tree", scatter, n, size)));
+    CHECK(sent_by("tree", Scatter, n, size)[0] == (n - 1) * block);
+    CHECK(sum(sent_by("tree", Gather, n, size)) == sum(sent_by("tree", Scatter, n, size)));
   }
 }
 
 TEST_CASE("in a double tree no rank but the root sends on in both trees") {
   for (std::uint32_t n = 2; n <= 70; ++n) {
     // Lanes 0 and 1 are the two trees; who only receives is a leaf.
-    const auto program = program_of("double-tree", broadcast, n, 8_B);
+    const auto program = program_of("double-tree", Broadcast, n, 8_B);
     for (std::uint32_t r = 1; r < n; ++r) {
       const bool in_first = program->step(Rank(r), 0, 0).sends.count > 0;
       const bool in_second = program->step(Rank(r), 1, 0).sends.count > 0;
@@ -168,7 +168,7 @@ TEST_CASE("in a double tree no rank but the root sends on in both trees") {
 
 TEST_CASE("a double tree is at most ceil(log2 n) deep") {
   for (std::uint32_t n = 2; n <= 200; ++n) {
-    const auto program = program_of("double-tree", broadcast, n, 8_B);
+    const auto program = program_of("double-tree", Broadcast, n, 8_B);
     for (const std::uint32_t lane : {0U, 1U}) {
       for (std::uint32_t r = 1; r < n; ++r) {
         std::uint32_t depth = 0;
@@ -182,7 +182,7 @@ TEST_CASE("a double tree is at most ceil(log2 n) deep") {
 }
 
 TEST_CASE("pairwise meets every other rank, one a round") {
-  const auto program = program_of("pairwise", all_to_all, 7, block * 7);
+  const auto program = program_of("pairwise", AllToAll, 7, block * 7);
   std::set<Rank> met;
   for (std::uint32_t slot = 0; slot < 6; ++slot) {
     met.insert(program->send_to(Rank(3), 0, slot).peer);

@@ -15,7 +15,7 @@ void rounds(benchmark::State& state) {
   EventQueue queue;
   const auto pending = static_cast<std::uint32_t>(state.range(0));
   for (std::uint32_t i = 0; i < pending; ++i) {
-    queue.push({Time(Duration(1)), EventPhase::departure, i, 0});
+    queue.push({Time(Duration(1)), EventPhase::Departure, i, 0});
   }
   for (auto _ : state) {
     const Event event = queue.pop();
@@ -32,7 +32,7 @@ void scattered(benchmark::State& state) {
   const auto pending = static_cast<std::uint32_t>(state.range(0));
   const auto delay = [&random] { return Duration(static_cast<std::int64_t>(random() >> 30U)); };
   for (std::uint32_t i = 0; i < pending; ++i) {
-    queue.push({Time(delay()), EventPhase::departure, i, 0});
+    queue.push({Time(delay()), EventPhase::Departure, i, 0});
   }
   for (auto _ : state) {
     const Event event = queue.pop();

@@ -18,11 +18,11 @@ Graph star(std::uint32_t n) {
   GraphBuilder builder;
   const std::uint32_t gpu = builder.add_stem("gpu", true);
   const std::uint32_t hub = builder.add_stem("switch", false);
-  const DeviceId center = builder.add_device(DeviceKind::network_switch, std::nullopt, hub, 0);
+  const DeviceId center = builder.add_device(DeviceKind::NetworkSwitch, std::nullopt, hub, 0);
   for (std::uint32_t i = 0; i < n; ++i) {
-    const DeviceId device = builder.add_device(DeviceKind::gpu, NodeId(0), gpu, i);
+    const DeviceId device = builder.add_device(DeviceKind::Gpu, NodeId(0), gpu, i);
     builder.add_cable({device, center, Bandwidth::bytes_per_second(50'000'000'000),
-                       Duration(500'000), LinkKind::generic, builder.add_level("link")});
+                       Duration(500'000), LinkKind::Generic, builder.add_level("link")});
   }
   return std::move(builder).freeze();
 }
@@ -66,7 +66,7 @@ class Driver {
     ++transfers_;
   }
   void handle(const Event& event) {
-    if (event.phase == EventPhase::arrival) {
+    if (event.phase == EventPhase::Arrival) {
       if (--lanes_[event.subject].rounds > 0) {
         start(event.subject);
       }
@@ -76,7 +76,7 @@ class Driver {
     if (!departure) {
       return;
     }
-    queue_.push({queue_.now() + Duration(1'000'000), EventPhase::arrival, departure->tag, 0});
+    queue_.push({queue_.now() + Duration(1'000'000), EventPhase::Arrival, departure->tag, 0});
   }
 
   EventQueue queue_;
@@ -104,14 +104,14 @@ void add_ring(Driver& driver, std::uint32_t n) {
     driver.add(route(i, (i + 1) % n), Bytes((std::int64_t{1} << 30) / n), 2 * (n - 1));
   }
 }
-void ring_flow(benchmark::State& state) { run(state, NetworkModel::flow, add_ring); }
-void ring_ideal(benchmark::State& state) { run(state, NetworkModel::ideal, add_ring); }
+void ring_flow(benchmark::State& state) { run(state, NetworkModel::Flow, add_ring); }
+void ring_ideal(benchmark::State& state) { run(state, NetworkModel::Ideal, add_ring); }
 BENCHMARK(ring_flow)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(ring_ideal)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 /// A ring in which every rank sends another size: departures are scattered in time.
 void uneven_ring_flow(benchmark::State& state) {
-  run(state, NetworkModel::flow, [](Driver& driver, std::uint32_t n) {
+  run(state, NetworkModel::Flow, [](Driver& driver, std::uint32_t n) {
     for (std::uint32_t i = 0; i < n; ++i) {
       driver.add(route(i, (i + 1) % n), Bytes((std::int64_t{1} << 20) + 4099 * i), 2 * (n - 1));
     }
@@ -121,7 +121,7 @@ BENCHMARK(uneven_ring_flow)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMill
 
 /// Everybody to GPU 0, equal sizes, ten times.
 void many_to_one_flow(benchmark::State& state) {
-  run(state, NetworkModel::flow, [](Driver& driver, std::uint32_t n) {
+  run(state, NetworkModel::Flow, [](Driver& driver, std::uint32_t n) {
     for (std::uint32_t i = 1; i < n; ++i) {
       driver.add(route(i, 0), Bytes(1 << 20), 10);
     }
@@ -131,7 +131,7 @@ BENCHMARK(many_to_one_flow)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMill
 
 /// Everybody to GPU 0, each another size: every departure changes all rates.
 void uneven_many_to_one_flow(benchmark::State& state) {
-  run(state, NetworkModel::flow, [](Driver& driver, std::uint32_t n) {
+  run(state, NetworkModel::Flow, [](Driver& driver, std::uint32_t n) {
     for (std::uint32_t i = 1; i < n; ++i) {
       driver.add(route(i, 0), Bytes((1 << 20) + 4099 * i), 1);
     }
@@ -141,7 +141,7 @@ BENCHMARK(uneven_many_to_one_flow)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark
 
 /// Everybody to everybody at once: one component of n·(n-1) transfers.
 void all_to_all_flow(benchmark::State& state) {
-  run(state, NetworkModel::flow, [](Driver& driver, std::uint32_t n) {
+  run(state, NetworkModel::Flow, [](Driver& driver, std::uint32_t n) {
     for (std::uint32_t i = 0; i < n; ++i) {
       for (std::uint32_t j = 0; j < n; ++j) {
         if (i != j) {

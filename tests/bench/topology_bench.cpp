@@ -42,15 +42,15 @@ std::uint32_t size(const benchmark::State& state) {
 void build_star(benchmark::State& state) { build(state, test::star(size(state))); }
 void build_mesh(benchmark::State& state) { build(state, test::mesh(size(state))); }
 void build_leaf_spine(benchmark::State& state) {
-  build(state, test::dgx_leaf_spine(size(state), 64, 1, RoutingKind::fixed));
+  build(state, test::dgx_leaf_spine(size(state), 64, 1, RoutingKind::Fixed));
 }
 void route_star(benchmark::State& state) { route(state, test::star(size(state))); }
 void route_mesh(benchmark::State& state) { route(state, test::mesh(size(state))); }
 void route_leaf_spine(benchmark::State& state) {
-  route(state, test::dgx_leaf_spine(size(state), 64, 1, RoutingKind::fixed));
+  route(state, test::dgx_leaf_spine(size(state), 64, 1, RoutingKind::Fixed));
 }
 void route_sprayed(benchmark::State& state) {
-  route(state, test::dgx_leaf_spine(size(state), 64, 1, RoutingKind::spray));
+  route(state, test::dgx_leaf_spine(size(state), 64, 1, RoutingKind::Spray));
 }
 
 BENCHMARK(build_star)->Arg(1024)->Arg(131072)->Unit(benchmark::kMillisecond);

@@ -37,7 +37,7 @@ std::vector<std::string> quoted_code(const std::string& page) {
 
 ProgramRequest all_gather_request(std::uint32_t ranks, Bytes size) {
   ProgramRequest request;
-  request.call = call_for_size(CollectiveKind::all_gather, ranks, size, DataType::float32);
+  request.call = call_for_size(CollectiveKind::AllGather, ranks, size, DataType::Float32);
   return request;
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("the page on adding an algorithm quotes its example") {
 
 TEST_CASE("the two-way ring gathers everything, whatever the parts and places") {
   for (std::uint32_t ranks = 1; ranks <= 17; ++ranks) {
-    for (const InPlace in_place : {InPlace::no, InPlace::yes}) {
+    for (const InPlace in_place : {InPlace::No, InPlace::Yes}) {
       for (const std::uint32_t parts : {1U, 2U}) {
         ProgramRequest request = all_gather_request(ranks, Bytes(16) * ranks);
         request.call.in_place = in_place;

@@ -44,17 +44,17 @@ TEST_CASE("parts of a total come by cause and then by level, without those that 
   vector[layout.compute()] = 1;
   const std::vector<AttributedTime> parts = layout.parts(vector.data());
   REQUIRE(parts.size() == 5);
-  CHECK(parts[0].cause == Cause::compute);
+  CHECK(parts[0].cause == Cause::Compute);
   CHECK_FALSE(parts[0].level);
-  CHECK(parts[1].cause == Cause::credit_wait);
-  CHECK(parts[2].cause == Cause::wire);
+  CHECK(parts[1].cause == Cause::CreditWait);
+  CHECK(parts[2].cause == Cause::Wire);
   CHECK(parts[2].level == LevelId(0));
   CHECK(parts[3].level == LevelId(1));
-  CHECK(parts[4].cause == Cause::latency);
+  CHECK(parts[4].cause == Cause::Latency);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     CHECK(parts[i].time == Duration(i + 1));
   }
-  CHECK(name_of(Cause::credit_wait) == "credit_wait");
+  CHECK(name_of(Cause::CreditWait) == "credit_wait");
 }
 
 TEST_CASE("what others on the same link cost is sharing") {
@@ -66,9 +66,9 @@ TEST_CASE("what others on the same link cost is sharing") {
     program.add(Rank(2), rank, step(1000_B).receive(0));
   }
   const RunResult result = run_on_all(Cluster(star(3)), std::move(program));
-  CHECK(part(result, Cause::wire) == wire(1000));
-  CHECK(part(result, Cause::sharing) == wire(1000));
-  CHECK(part(result, Cause::latency) == latency);
+  CHECK(part(result, Cause::Wire) == wire(1000));
+  CHECK(part(result, Cause::Sharing) == wire(1000));
+  CHECK(part(result, Cause::Latency) == latency);
   CHECK(sum_of(result) == result.time);
 }
 
@@ -87,14 +87,14 @@ TEST_CASE("latency counts for the level of each link, bytes for that of the narr
   const RunResult result = run(cluster, {collective(std::move(program), gpus(cluster, {0, 4}))});
   const auto outer = level("leaf");
   const auto inner = LevelId(outer == LevelId(0) ? 1 : 0);
-  CHECK(part(result, Cause::wire, inner) == Duration(80'000));
-  CHECK(part(result, Cause::latency, inner) == std::chrono::microseconds(3));
-  CHECK(part(result, Cause::latency, outer) == std::chrono::microseconds(2));
+  CHECK(part(result, Cause::Wire, inner) == Duration(80'000));
+  CHECK(part(result, Cause::Latency, inner) == std::chrono::microseconds(3));
+  CHECK(part(result, Cause::Latency, outer) == std::chrono::microseconds(2));
   CHECK(sum_of(result) == result.time);
 }
 
 TEST_CASE("a sprayed route's latency is that of its slowest path") {
-  const Cluster cluster(dgx_leaf_spine(4, 32, 1, RoutingKind::spray));
+  const Cluster cluster(dgx_leaf_spine(4, 32, 1, RoutingKind::Spray));
   TableProgram program = program_for(2);
   program.connect({Rank(0), 0}, {Rank(1), 0});
   program.add(Rank(0), 0, step(64_B).send(0));
@@ -104,7 +104,7 @@ TEST_CASE("a sprayed route's latency is that of its slowest path") {
   REQUIRE(std::any_of(route.hops.begin(), route.hops.end(),
                       [](const RouteHop& hop) { return hop.share_denominator > 1; }));
   const RunResult result = run(cluster, {collective(std::move(program), pair)});
-  CHECK(part(result, Cause::latency) == route.latency);
+  CHECK(part(result, Cause::Latency) == route.latency);
   CHECK(sum_of(result) == result.time);
 }
 
@@ -122,8 +122,8 @@ TEST_CASE("a lane that is as late as its message counts its own time") {
   program.add(Rank(0), 2, step(1000_B).receive(0));
   const RunResult result = run_on_all(Cluster(mesh(2)), std::move(program));
   CHECK(result.time == wire(long_bytes + 1000) + latency);
-  CHECK(part(result, Cause::wire) == wire(long_bytes + 1000));
-  CHECK(part(result, Cause::latency) == latency);
+  CHECK(part(result, Cause::Wire) == wire(long_bytes + 1000));
+  CHECK(part(result, Cause::Latency) == latency);
 }
 
 TEST_CASE("of two messages as late as each other the lower slot counts") {
@@ -148,8 +148,8 @@ TEST_CASE("of two messages as late as each other the lower slot counts") {
     program.add(Rank(0), 0, step(Bytes(short_bytes)).receive(0, 2));
     const RunResult result = run_on_all(Cluster(mesh(4)), std::move(program));
     CHECK(result.time == wire(long_bytes) + latency);
-    CHECK(part(result, Cause::wire) == (long_first ? wire(long_bytes) : wire(2 * short_bytes)));
-    CHECK(part(result, Cause::latency) == (long_first ? latency : 2 * latency));
+    CHECK(part(result, Cause::Wire) == (long_first ? wire(long_bytes) : wire(2 * short_bytes)));
+    CHECK(part(result, Cause::Latency) == (long_first ? latency : 2 * latency));
   }
 }
 
@@ -172,9 +172,9 @@ TEST_CASE("a join counts the time of the lane that was last, the lowest of equal
     const RunResult result = run_on_all(Cluster(mesh(4)), std::move(program));
     CHECK(result.time == wire(long_bytes) + latency + wire(100) + latency);
     const bool counts_long = long_lane == 1;
-    CHECK(part(result, Cause::wire) ==
+    CHECK(part(result, Cause::Wire) ==
           wire(100) + (counts_long ? wire(long_bytes) : wire(2 * short_bytes)));
-    CHECK(part(result, Cause::latency) == (counts_long ? 2 : 3) * latency);
+    CHECK(part(result, Cause::Latency) == (counts_long ? 2 : 3) * latency);
   }
 }
 
@@ -187,8 +187,8 @@ TEST_CASE("waiting for a step of another lane counts that lane's time") {
   program.add(Rank(0), 0, step(300_B).send(0).after(1, 0));
   program.add(Rank(2), 0, step(300_B).receive(0));
   const RunResult result = run_on_all(Cluster(mesh(3)), std::move(program));
-  CHECK(part(result, Cause::wire) == wire(1300));
-  CHECK(part(result, Cause::latency) == 2 * latency);
+  CHECK(part(result, Cause::Wire) == wire(1300));
+  CHECK(part(result, Cause::Latency) == 2 * latency);
   CHECK(sum_of(result) == result.time);
 }
 
@@ -207,18 +207,18 @@ TEST_CASE("waiting for a FIFO slot is credit_wait") {
   }
   const RunResult result = run_on_all(Cluster(mesh(2)), std::move(program));
   CHECK(result.time == wire(202'000) + 2 * latency);
-  CHECK(part(result, Cause::wire) == wire(3000));
-  CHECK(part(result, Cause::credit_wait) == wire(199'000) + latency);
-  CHECK(part(result, Cause::latency) == latency);
+  CHECK(part(result, Cause::Wire) == wire(3000));
+  CHECK(part(result, Cause::CreditWait) == wire(199'000) + latency);
+  CHECK(part(result, Cause::Latency) == latency);
 }
 
 TEST_CASE("computing counts as compute, and what follows behind it") {
   const Cluster cluster(mesh(2));
   const auto all = gpus(cluster);
   const RunResult result =
-      run(cluster, {Compute{gpus(cluster, {1}), std::chrono::milliseconds(3), Launch::blocking},
-                    collective("ring", CollectiveKind::all_gather, 2000_B, all)});
-  CHECK(part(result, Cause::compute) == std::chrono::milliseconds(3));
+      run(cluster, {Compute{gpus(cluster, {1}), std::chrono::milliseconds(3), Launch::Blocking},
+                    collective("ring", CollectiveKind::AllGather, 2000_B, all)});
+  CHECK(part(result, Cause::Compute) == std::chrono::milliseconds(3));
   CHECK(sum_of(result) == result.time);
   CHECK(result.operations[0].attribution.size() == 1);
 }
@@ -227,8 +227,8 @@ TEST_CASE("every collective's parts sum to its time") {
   for (std::uint32_t ranks = 2; ranks <= 9; ++ranks) {
     const Cluster cluster(star(ranks));
     const RunResult result =
-        run(cluster, {collective("ring", CollectiveKind::all_reduce, 10'007_B, gpus(cluster))});
+        run(cluster, {collective("ring", CollectiveKind::AllReduce, 10'007_B, gpus(cluster))});
     CHECK(sum_of(result) == result.time);
-    CHECK(part(result, Cause::latency) == 2 * (ranks - 1) * latency);
+    CHECK(part(result, Cause::Latency) == 2 * (ranks - 1) * latency);
   }
 }

@@ -24,8 +24,8 @@ std::vector<Cluster> machines() {
   result.emplace_back(test::textbook_nodes(3));
   result.emplace_back(test::dgx(2));
   // Leaves of two nodes, oversubscribed four to one.
-  result.emplace_back(test::dgx_leaf_spine(3, 20, 4, RoutingKind::fixed));
-  result.emplace_back(test::dgx_leaf_spine(3, 20, 4, RoutingKind::spray));
+  result.emplace_back(test::dgx_leaf_spine(3, 20, 4, RoutingKind::Fixed));
+  result.emplace_back(test::dgx_leaf_spine(3, 20, 4, RoutingKind::Spray));
   return result;
 }
 
@@ -52,7 +52,7 @@ CollectiveJob job_of(CollectiveKind kind, const Communicator& gpus, std::int64_t
   job.call.kind = kind;
   job.call.ranks = static_cast<std::uint32_t>(gpus.size());
   job.call.count = count;
-  job.call.in_place = allows_in_place(kind) ? InPlace::yes : InPlace::no;
+  job.call.in_place = allows_in_place(kind) ? InPlace::Yes : InPlace::No;
   job.gpus = gpus;
   return job;
 }
@@ -94,9 +94,9 @@ CollectiveResult run_direct(const Cluster& cluster, CollectiveKind kind, std::in
 
 TEST_CASE("no algorithm undercuts a bound") {
   constexpr std::array kinds{
-      CollectiveKind::broadcast,  CollectiveKind::scatter,    CollectiveKind::gather,
-      CollectiveKind::reduce,     CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
-      CollectiveKind::all_reduce, CollectiveKind::all_to_all, CollectiveKind::send_recv};
+      CollectiveKind::Broadcast, CollectiveKind::Scatter,   CollectiveKind::Gather,
+      CollectiveKind::Reduce,    CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
+      CollectiveKind::AllReduce, CollectiveKind::AllToAll,  CollectiveKind::SendRecv};
   Draws draws;
   for (const Cluster& cluster : machines()) {
     for (const CollectiveKind kind : kinds) {
@@ -113,12 +113,12 @@ TEST_CASE("no algorithm undercuts a bound") {
 // Everyone at once uses a cut from start to end: the bound and one route's latency.
 TEST_CASE("direct exchange reaches the bounds of its cuts") {
   using enum CollectiveKind;
-  const auto gathered = run_direct(Cluster(test::star(8)), all_gather, 1 << 20);
+  const auto gathered = run_direct(Cluster(test::star(8)), AllGather, 1 << 20);
   CHECK(gathered.time == named(gathered.bounds, "gpu cut") + 1'000'000_ps);
-  const auto reduced = run_direct(Cluster(test::star(8)), all_reduce, 1 << 20);
+  const auto reduced = run_direct(Cluster(test::star(8)), AllReduce, 1 << 20);
   CHECK(reduced.time == named(reduced.bounds, "total sent") + 2'000'000_ps);
   // Two nodes of 4 with a NIC each: 5 us from one to the other.
-  const auto exchanged = run_direct(Cluster(test::textbook_nodes(2)), all_to_all, 1 << 16);
+  const auto exchanged = run_direct(Cluster(test::textbook_nodes(2)), AllToAll, 1 << 16);
   CHECK(exchanged.bounds.front().name == "node cut");
   CHECK(exchanged.time == named(exchanged.bounds, "node cut") + 5'000'000_ps);
 }

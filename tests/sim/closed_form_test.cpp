@@ -54,7 +54,7 @@ Duration simulated(const Cluster& cluster, std::string_view algorithm, const Col
 }
 
 CollectiveCall call_of(CollectiveKind kind, std::uint32_t ranks, Bytes size) {
-  CollectiveCall call = call_for_size(kind, ranks, size, DataType::float32);
+  CollectiveCall call = call_for_size(kind, ranks, size, DataType::Float32);
   REQUIRE(call.size() == size);
   return call;
 }
@@ -68,14 +68,14 @@ class Draws {
   }
 
   CollectiveCall call(CollectiveKind kind, std::uint32_t ranks) {
-    constexpr std::array types{DataType::int8, DataType::half, DataType::float32,
-                               DataType::float64};
+    constexpr std::array types{DataType::Int8, DataType::Half, DataType::Float32,
+                               DataType::Float64};
     CollectiveCall call;
     call.kind = kind;
     call.ranks = ranks;
     call.type = types[static_cast<std::size_t>(below(types.size()))];
     call.root = has_root(kind) ? Rank(below(ranks)) : Rank(0);
-    call.in_place = allows_in_place(kind) && below(2) == 0 ? InPlace::yes : InPlace::no;
+    call.in_place = allows_in_place(kind) && below(2) == 0 ? InPlace::Yes : InPlace::No;
     // From fewer elements than ranks to many; hardly ever a multiple of anything.
     constexpr std::array<std::int64_t, 4> most{3, 100, 50'000, 3'000'000};
     call.count = below(most[static_cast<std::size_t>(below(most.size()))]);
@@ -149,7 +149,7 @@ TEST_CASE("on a mesh every algorithm takes the time of its closed form") {
   Draws draws;
   for (const std::uint32_t ranks : rank_counts()) {
     const Machine machine = mesh_of(ranks, textbook);
-    REQUIRE(compare_all(machine, ranks, closed_form_mesh, NetworkModel::ideal, draws) ==
+    REQUIRE(compare_all(machine, ranks, closed_form_mesh, NetworkModel::Ideal, draws) ==
             forms_on_mesh);
   }
 }
@@ -158,7 +158,7 @@ TEST_CASE("closed forms hold whatever the latency and the bandwidth") {
   Draws draws;
   for (int repetition = 0; repetition < 150; ++repetition) {
     const auto ranks = static_cast<std::uint32_t>(2 + draws.below(15));
-    compare_all(mesh_of(ranks, draws.machine()), ranks, closed_form_mesh, NetworkModel::ideal,
+    compare_all(mesh_of(ranks, draws.machine()), ranks, closed_form_mesh, NetworkModel::Ideal,
                 draws);
   }
 }
@@ -172,8 +172,8 @@ TEST_CASE("fair sharing without contention is no different") {
       for (const CollectiveKind kind : find_algorithm(algorithm).collectives) {
         const CollectiveCall call = draws.call(kind, ranks);
         INFO(describe(algorithm, call, machine.uniform));
-        REQUIRE(simulated(machine.cluster, algorithm, call, NetworkModel::flow) ==
-                simulated(machine.cluster, algorithm, call, NetworkModel::ideal));
+        REQUIRE(simulated(machine.cluster, algorithm, call, NetworkModel::Flow) ==
+                simulated(machine.cluster, algorithm, call, NetworkModel::Ideal));
       }
     }
   }
@@ -183,12 +183,12 @@ TEST_CASE("on a star naive, direct and ring share links as their closed forms sa
   Draws draws;
   for (const std::uint32_t ranks : rank_counts()) {
     const Machine machine = star_of(ranks, textbook);
-    REQUIRE(compare_all(machine, ranks, closed_form_star, NetworkModel::flow, draws) ==
+    REQUIRE(compare_all(machine, ranks, closed_form_star, NetworkModel::Flow, draws) ==
             forms_on_star);
   }
   for (int repetition = 0; repetition < 150; ++repetition) {
     const auto ranks = static_cast<std::uint32_t>(2 + draws.below(15));
-    compare_all(star_of(ranks, draws.machine()), ranks, closed_form_star, NetworkModel::flow,
+    compare_all(star_of(ranks, draws.machine()), ranks, closed_form_star, NetworkModel::Flow,
                 draws);
   }
 }
@@ -208,7 +208,7 @@ TEST_CASE("hierarchical on equal nodes takes the time of its closed form") {
         const auto expected = closed_form_hierarchical(call, gpus, textbook, between);
         REQUIRE(expected);
         INFO(describe("hierarchical", call, between) << ", " << gpus << " GPUs a node");
-        REQUIRE(simulated(cluster, "hierarchical", call, NetworkModel::ideal) == *expected);
+        REQUIRE(simulated(cluster, "hierarchical", call, NetworkModel::Ideal) == *expected);
       }
     }
   }
@@ -219,23 +219,23 @@ TEST_CASE("the lesson's examples, simulated") {
   const Machine star = star_of(8, textbook);
   const Machine mesh = mesh_of(8, textbook);
   const auto on_star = [&](const char* algorithm, CollectiveKind kind, Bytes size) {
-    return simulated(star.cluster, algorithm, call_of(kind, 8, size), NetworkModel::flow);
+    return simulated(star.cluster, algorithm, call_of(kind, 8, size), NetworkModel::Flow);
   };
   const auto on_mesh = [&](const char* algorithm, CollectiveKind kind, std::uint32_t ranks,
                            Bytes size) {
-    return simulated(mesh.cluster, algorithm, call_of(kind, ranks, size), NetworkModel::ideal);
+    return simulated(mesh.cluster, algorithm, call_of(kind, ranks, size), NetworkModel::Ideal);
   };
   // 20 ps a byte, 10^6 ps a message: 14·(2^27·20 + 10^6).
-  CHECK(on_mesh("ring", all_reduce, 8, 1_GiB) == 37'594'963'840_ps);
+  CHECK(on_mesh("ring", AllReduce, 8, 1_GiB) == 37'594'963'840_ps);
   // A gather of blocks over the root's link, then the whole buffer to each of 7 peers.
-  CHECK(on_star("naive", all_gather, 128_MiB) == 21'141'292'160_ps);
-  CHECK(on_star("ring", all_gather, 128_MiB) == 2'355'810'240_ps);
-  CHECK(on_star("naive", all_reduce, 1_GiB) == 300'649'710'720_ps);
-  CHECK(on_star("ring", all_reduce, 1_GiB) == 37'594'963'840_ps);
+  CHECK(on_star("naive", AllGather, 128_MiB) == 21'141'292'160_ps);
+  CHECK(on_star("ring", AllGather, 128_MiB) == 2'355'810'240_ps);
+  CHECK(on_star("naive", AllReduce, 1_GiB) == 300'649'710'720_ps);
+  CHECK(on_star("ring", AllReduce, 1_GiB) == 37'594'963'840_ps);
   // The last of three children: 3·2^20·20 + 10^6; rounds of 1, 2 and 1 blocks: 4·2^20·20 + 3·10^6.
-  CHECK(on_mesh("tree", broadcast, 5, 1_MiB) == 63'914'560_ps);
-  CHECK(on_mesh("bruck", all_gather, 5, 5_MiB) == 86'886'080_ps);
+  CHECK(on_mesh("tree", Broadcast, 5, 1_MiB) == 63'914'560_ps);
+  CHECK(on_mesh("bruck", AllGather, 5, 5_MiB) == 86'886'080_ps);
   // 2·(7/8·2^20·20 + 3·10^6), and two shots of 2^17 bytes to 7 peers: 2·(7·2^17·20 + 10^6).
-  CHECK(on_mesh("halving-doubling", all_reduce, 8, 1_MiB) == 42'700'160_ps);
-  CHECK(on_star("direct", all_reduce, 1_MiB) == 38'700'160_ps);
+  CHECK(on_mesh("halving-doubling", AllReduce, 8, 1_MiB) == 42'700'160_ps);
+  CHECK(on_star("direct", AllReduce, 1_MiB) == 38'700'160_ps);
 }

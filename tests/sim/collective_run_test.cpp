@@ -17,9 +17,9 @@ CollectiveJob job(const Cluster& cluster, const char* algorithm, CollectiveKind 
   CollectiveJob job;
   job.gpus = *gpus(cluster);
   job.call =
-      call_for_size(kind, static_cast<std::uint32_t>(job.gpus.size()), bytes, DataType::float32);
+      call_for_size(kind, static_cast<std::uint32_t>(job.gpus.size()), bytes, DataType::Float32);
   if (!allows_in_place(kind)) {
-    job.call.in_place = InPlace::no;
+    job.call.in_place = InPlace::No;
   }
   job.algorithm = algorithm;
   return job;
@@ -48,57 +48,57 @@ Duration sum_of(const std::vector<AttributedTime>& parts) {
 
 TEST_CASE("ring all-reduce of 1 GiB on a mesh of 8") {
   // 14 steps of an eighth: 14·(2^27·20 + 10^6).
-  CHECK(time_ps(mesh(8), NetworkModel::ideal, "ring", CollectiveKind::all_reduce, 1_GiB) ==
+  CHECK(time_ps(mesh(8), NetworkModel::Ideal, "ring", CollectiveKind::AllReduce, 1_GiB) ==
         37'594'963'840);
 }
 
 TEST_CASE("naive and ring all-gather of 128 MiB on a star of 8") {
   // Gather: seven blocks share the root's link, 7·2^24·20 + 10^6; then the whole buffer to seven
   // peers over the root's link: 7·2^27·20 + 10^6.
-  CHECK(time_ps(star(8), NetworkModel::flow, "naive", CollectiveKind::all_gather, 128_MiB) ==
+  CHECK(time_ps(star(8), NetworkModel::Flow, "naive", CollectiveKind::AllGather, 128_MiB) ==
         21'141'292'160);
   // 7 steps of an eighth: 7·(2^24·20 + 10^6).
-  CHECK(time_ps(star(8), NetworkModel::flow, "ring", CollectiveKind::all_gather, 128_MiB) ==
+  CHECK(time_ps(star(8), NetworkModel::Flow, "ring", CollectiveKind::AllGather, 128_MiB) ==
         2'355'810'240);
 }
 
 TEST_CASE("naive all-reduce of 1 GiB on a star of 8 costs eight times the ring") {
   // Seven buffers to the root and seven back: 2·(7·2^30·20 + 10^6).
-  CHECK(time_ps(star(8), NetworkModel::flow, "naive", CollectiveKind::all_reduce, 1_GiB) ==
+  CHECK(time_ps(star(8), NetworkModel::Flow, "naive", CollectiveKind::AllReduce, 1_GiB) ==
         300'649'710'720);
-  CHECK(time_ps(star(8), NetworkModel::flow, "ring", CollectiveKind::all_reduce, 1_GiB) ==
+  CHECK(time_ps(star(8), NetworkModel::Flow, "ring", CollectiveKind::AllReduce, 1_GiB) ==
         37'594'963'840);
 }
 
 TEST_CASE("tree broadcast of 1 MiB to 5 ranks on a mesh") {
   // The root sends to three children one after the other; the last arrives at 3·2^20·20 + 10^6, the
   // grandchild at 2·(2^20·20 + 10^6), before that.
-  CHECK(time_ps(mesh(5), NetworkModel::ideal, "tree", CollectiveKind::broadcast, 1_MiB) ==
+  CHECK(time_ps(mesh(5), NetworkModel::Ideal, "tree", CollectiveKind::Broadcast, 1_MiB) ==
         63'914'560);
 }
 
 TEST_CASE("bruck all-gather of 5 MiB on a mesh of 5") {
   // Rounds of 1, 2 and 1 blocks of 2^20: 4·2^20·20 + 3·10^6.
-  CHECK(time_ps(mesh(5), NetworkModel::ideal, "bruck", CollectiveKind::all_gather, 5_MiB) ==
+  CHECK(time_ps(mesh(5), NetworkModel::Ideal, "bruck", CollectiveKind::AllGather, 5_MiB) ==
         86'886'080);
 }
 
 TEST_CASE("halving-doubling all-reduce of 1 MiB on a mesh of 8") {
   // Halves, quarters, eighths and back: 2·(7/8·2^20·20 + 3·10^6).
-  CHECK(time_ps(mesh(8), NetworkModel::ideal, "halving-doubling", CollectiveKind::all_reduce,
+  CHECK(time_ps(mesh(8), NetworkModel::Ideal, "halving-doubling", CollectiveKind::AllReduce,
                 1_MiB) == 42'700'160);
 }
 
 TEST_CASE("direct all-reduce of 1 MiB on a star of 8") {
   // Seven eighths in and out of every rank, twice: 2·(7·2^17·20 + 10^6).
-  CHECK(time_ps(star(8), NetworkModel::flow, "direct", CollectiveKind::all_reduce, 1_MiB) ==
+  CHECK(time_ps(star(8), NetworkModel::Flow, "direct", CollectiveKind::AllReduce, 1_MiB) ==
         38'700'160);
 }
 
 TEST_CASE("a result has everything that output shows") {
   const Cluster cluster(star(8));
   const CollectiveResult result =
-      run_collective(cluster, job(cluster, "ring", CollectiveKind::all_reduce, 1_MiB));
+      run_collective(cluster, job(cluster, "ring", CollectiveKind::AllReduce, 1_MiB));
   CHECK(result.algorithm == "ring");
   CHECK(result.channels == 1);
   CHECK(result.chunks == 1);
@@ -119,7 +119,7 @@ TEST_CASE("a result has everything that output shows") {
 
 TEST_CASE("0 bytes and 1 rank take no time") {
   for (const CollectiveKind kind :
-       {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::broadcast}) {
+       {CollectiveKind::AllReduce, CollectiveKind::AllGather, CollectiveKind::Broadcast}) {
     const Cluster cluster(star(8));
     const CollectiveResult nothing = run_collective(cluster, job(cluster, "ring", kind, 0_B));
     CHECK(nothing.time == Duration{});
@@ -129,8 +129,8 @@ TEST_CASE("0 bytes and 1 rank take no time") {
     CHECK(nothing.attribution.empty());
     CollectiveJob alone = job(cluster, "ring", kind, 1_MiB);
     alone.gpus.resize(1);
-    alone.call = call_for_size(kind, 1, 1_MiB, DataType::float32);
-    for (const InPlace in_place : {InPlace::yes, InPlace::no}) {
+    alone.call = call_for_size(kind, 1, 1_MiB, DataType::Float32);
+    for (const InPlace in_place : {InPlace::Yes, InPlace::No}) {
       alone.call.in_place = in_place;
       CHECK(run_collective(cluster, alone).time == Duration{});
       CHECK(run_back_to_back(cluster, alone, {5, 20}).time == Duration{});
@@ -140,17 +140,17 @@ TEST_CASE("0 bytes and 1 rank take no time") {
 
 TEST_CASE("a job needs as many GPUs as ranks, and an algorithm that exists") {
   const Cluster cluster(star(8));
-  CollectiveJob wrong = job(cluster, "ring", CollectiveKind::all_reduce, 1_MiB);
+  CollectiveJob wrong = job(cluster, "ring", CollectiveKind::AllReduce, 1_MiB);
   wrong.gpus.pop_back();
   CHECK_THROWS_WITH(run_collective(cluster, wrong), "the call is for 8 ranks, the job has 7 GPUs");
-  wrong = job(cluster, "rnig", CollectiveKind::all_reduce, 1_MiB);
+  wrong = job(cluster, "rnig", CollectiveKind::AllReduce, 1_MiB);
   CHECK_THROWS_AS(run_collective(cluster, wrong), InputError);
 }
 
 TEST_CASE("time that does not fit is the user's error, with a hint") {
   const Cluster cluster(star(8));
   const CollectiveJob large =
-      job(cluster, "ring", CollectiveKind::all_reduce, Bytes(INT64_C(1) << 61));
+      job(cluster, "ring", CollectiveKind::AllReduce, Bytes(INT64_C(1) << 61));
   try {
     static_cast<void>(run_collective(cluster, large));
     FAIL("no error");
@@ -162,8 +162,8 @@ TEST_CASE("time that does not fit is the user's error, with a hint") {
 
 TEST_CASE("fewer channels and chunks than asked for are reported") {
   const Cluster cluster(star(4));
-  CollectiveJob small = job(cluster, "ring", CollectiveKind::all_gather, 64_B);
-  small.call = call_for_size(CollectiveKind::all_gather, 4, 64_B, DataType::float64);
+  CollectiveJob small = job(cluster, "ring", CollectiveKind::AllGather, 64_B);
+  small.call = call_for_size(CollectiveKind::AllGather, 4, 64_B, DataType::Float64);
   small.channels = 9;
   small.chunks = 2;
   // 16 bytes a block are two elements: two channels of one chunk.
@@ -176,7 +176,7 @@ TEST_CASE("fewer channels and chunks than asked for are reported") {
 
 TEST_CASE("ideal says when it ignored that transfers overlapped") {
   const Cluster cluster(star(8));
-  const CollectiveJob naive = job(cluster, "naive", CollectiveKind::all_gather, 1_MiB);
+  const CollectiveJob naive = job(cluster, "naive", CollectiveKind::AllGather, 1_MiB);
   const CollectiveResult result = run_collective(cluster, naive, ideal());
   CHECK(result.contention_ignored);
   REQUIRE(result.warnings.size() == 1);
@@ -186,7 +186,7 @@ TEST_CASE("ideal says when it ignored that transfers overlapped") {
 
 TEST_CASE("calls that all ranks end together cost the same each") {
   const Cluster cluster(star(8));
-  const CollectiveJob ring = job(cluster, "ring", CollectiveKind::all_reduce, 1_MiB);
+  const CollectiveJob ring = job(cluster, "ring", CollectiveKind::AllReduce, 1_MiB);
   const CollectiveResult once = run_collective(cluster, ring);
   const CollectiveResult many = run_back_to_back(cluster, ring, {5, 20});
   CHECK(many.simulated_calls == 1);
@@ -205,7 +205,7 @@ TEST_CASE("calls that overlap cost the mean of what each rank needs for one") {
   // A chain of 3 ends call k (from 1) at k wires, (k+1) wires + L, and (k+1) wires + 2L: the second
   // rank forwards what the first one sent, the third receives that.
   const Cluster cluster(mesh(3));
-  const CollectiveJob chain = job(cluster, "ring", CollectiveKind::broadcast, 100'000_B);
+  const CollectiveJob chain = job(cluster, "ring", CollectiveKind::Broadcast, 100'000_B);
   const CollectiveResult warm = run_back_to_back(cluster, chain, {2, 10});
   CHECK(warm.simulated_calls == 12);
   CHECK(warm.time_of_rank == std::vector<Duration>(3, wire(100'000)));
@@ -224,7 +224,7 @@ TEST_CASE("calls that overlap cost the mean of what each rank needs for one") {
 
 TEST_CASE("one timed call is an isolated one") {
   const Cluster cluster(mesh(3));
-  const CollectiveJob chain = job(cluster, "ring", CollectiveKind::broadcast, 100'000_B);
+  const CollectiveJob chain = job(cluster, "ring", CollectiveKind::Broadcast, 100'000_B);
   const CollectiveResult once = run_back_to_back(cluster, chain, {0, 1});
   CHECK(once.time == run_collective(cluster, chain).time);
   CHECK(once.simulated_calls == 1);

@@ -27,12 +27,12 @@ std::vector<std::uint32_t> drain(EventQueue& queue) {
 
 TEST_CASE("events come out by time, then phase, then first in, first out", "[event_queue]") {
   EventQueue queue;
-  queue.push(event(5, EventPhase::arrival, 0));
-  queue.push(event(5, EventPhase::departure, 1));
-  queue.push(event(3, EventPhase::operation, 2));
-  queue.push(event(5, EventPhase::departure, 3));
-  queue.push(event(5, EventPhase::capacity, 4));
-  queue.push(event(3, EventPhase::operation, 5));
+  queue.push(event(5, EventPhase::Arrival, 0));
+  queue.push(event(5, EventPhase::Departure, 1));
+  queue.push(event(3, EventPhase::Operation, 2));
+  queue.push(event(5, EventPhase::Departure, 3));
+  queue.push(event(5, EventPhase::Capacity, 4));
+  queue.push(event(3, EventPhase::Operation, 5));
   CHECK(queue.size() == 6);
   CHECK(queue.next_time() == Time(3_ps));
   CHECK(drain(queue) == std::vector<std::uint32_t>{2, 5, 4, 1, 3, 0});
@@ -42,10 +42,10 @@ TEST_CASE("events come out by time, then phase, then first in, first out", "[eve
 
 TEST_CASE("an event comes out as it went in", "[event_queue]") {
   EventQueue queue;
-  queue.push(Event{Time(7_ps), EventPhase::step, 11, 12});
+  queue.push(Event{Time(7_ps), EventPhase::Step, 11, 12});
   const Event out = queue.pop();
   CHECK(out.time == Time(7_ps));
-  CHECK(out.phase == EventPhase::step);
+  CHECK(out.phase == EventPhase::Step);
   CHECK(out.subject == 11);
   CHECK(out.generation == 12);
   CHECK(queue.empty());
@@ -53,19 +53,19 @@ TEST_CASE("an event comes out as it went in", "[event_queue]") {
 
 TEST_CASE("an event of the present instant and an earlier phase comes next", "[event_queue]") {
   EventQueue queue;
-  queue.push(event(5, EventPhase::arrival, 0));
-  queue.push(event(5, EventPhase::arrival, 1));
+  queue.push(event(5, EventPhase::Arrival, 0));
+  queue.push(event(5, EventPhase::Arrival, 1));
   CHECK(queue.pop().subject == 0);
-  queue.push(event(5, EventPhase::departure, 2));
-  queue.push(event(5, EventPhase::arrival, 3));
+  queue.push(event(5, EventPhase::Departure, 2));
+  queue.push(event(5, EventPhase::Arrival, 3));
   CHECK(drain(queue) == std::vector<std::uint32_t>{2, 1, 3});
 }
 
 TEST_CASE("an event in the past is a bug of ours", "[event_queue]") {
   EventQueue queue;
-  queue.push(event(5, EventPhase::step, 0));
+  queue.push(event(5, EventPhase::Step, 0));
   queue.pop();
-  CHECK_THROWS_AS(queue.push(event(4, EventPhase::step, 1)), InternalError);
+  CHECK_THROWS_AS(queue.push(event(4, EventPhase::Step, 1)), InternalError);
 }
 
 // The law: at any moment the queue gives the least of what it holds by (time, phase, order of

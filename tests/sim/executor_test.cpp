@@ -237,8 +237,8 @@ TEST_CASE("a rank without lanes or steps is done at once") {
 
 TEST_CASE("the links say how much crossed them") {
   const Cluster cluster(star(3));
-  const RunResult result = run(
-      cluster, {collective("ring", CollectiveKind::all_gather, Bytes(3 * 1600), gpus(cluster))});
+  const RunResult result =
+      run(cluster, {collective("ring", CollectiveKind::AllGather, Bytes(3 * 1600), gpus(cluster))});
   // Two messages of 1600 bytes a rank, out and in.
   REQUIRE(result.links.size() == 6);
   for (const LinkUse& link : result.links) {
@@ -324,7 +324,7 @@ TEST_CASE("a run can be interrupted") {
   };
   // 2·255·256 transfers.
   CHECK_THROWS_WITH(
-      run(cluster, {collective("ring", CollectiveKind::all_reduce, 1_MiB, gpus(cluster))}, options),
+      run(cluster, {collective("ring", CollectiveKind::AllReduce, 1_MiB, gpus(cluster))}, options),
       "interrupted");
   CHECK(seen > 0);
   CHECK(seen < 2 * 255 * 256);
@@ -378,7 +378,7 @@ TEST_CASE("the critical path is a chain of stretches without gaps") {
   CHECK(path[0].left == at(wire(500)));
   CHECK(path[0].end == at(wire(500)));
   CHECK(path[1].index == 1);
-  CHECK(path[1].primitive == Primitive::send);
+  CHECK(path[1].primitive == Primitive::Send);
   CHECK(path[1].bytes == 1000_B);
   CHECK_FALSE(path[1].from);
   CHECK(path[1].left == at(wire(1500)));
@@ -386,7 +386,7 @@ TEST_CASE("the critical path is a chain of stretches without gaps") {
   CHECK(path[2].from == Rank(0));
   CHECK(path[2].start == at(wire(1500) + latency));
   CHECK(path[3].rank == Rank(2));
-  CHECK(path[3].primitive == Primitive::receive);
+  CHECK(path[3].primitive == Primitive::Receive);
   CHECK(path[3].start == path[3].end);
   CHECK(path[0].start == Time{});
   for (std::size_t i = 1; i < path.size(); ++i) {

@@ -197,7 +197,7 @@ class Reference {
 /// Runs a case with its transfers given in an order.
 NetworkRun run_in_order(const RandomCase& input, const std::vector<std::size_t>& order,
                         std::vector<std::uint32_t>& tags) {
-  NetworkRun run(NetworkModel::flow, input.capacities);
+  NetworkRun run(NetworkModel::Flow, input.capacities);
   tags.resize(order.size());
   // Tags count in the order given; tags[i] is the one of transfer i.
   for (const std::size_t i : order) {
@@ -302,8 +302,8 @@ TEST_CASE("flow equals ideal where nothing is shared", "[flow_network]") {
           static_cast<std::int64_t>(1'000'000'000 + random() % 51'200'000'000'000U)));
     }
     std::vector<NetworkRun> runs;
-    runs.emplace_back(NetworkModel::ideal, capacities);
-    runs.emplace_back(NetworkModel::flow, capacities);
+    runs.emplace_back(NetworkModel::Ideal, capacities);
+    runs.emplace_back(NetworkModel::Flow, capacities);
     const auto shift = static_cast<std::uint32_t>(1 + random() % (n - 1));
     for (std::uint32_t r = 0; r < n; ++r) {
       const Bytes bytes(static_cast<std::int64_t>(random() % 1'000'000));

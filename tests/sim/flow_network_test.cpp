@@ -18,7 +18,7 @@ using test::NetworkRun;
 using test::route_over;
 
 TEST_CASE("a flow that shares a link gets half its bandwidth while it does", "[flow_network]") {
-  NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+  NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
   const auto first = run.transfer(0, route_over({0}), 1000_B);
   const auto second = run.transfer(400, route_over({0}), 1000_B);
   run.run();
@@ -37,7 +37,7 @@ TEST_CASE("a flow that shares a link gets half its bandwidth while it does", "[f
 }
 
 TEST_CASE("a departure speeds up the others", "[flow_network]") {
-  NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+  NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
   const auto small = run.transfer(0, route_over({0}), 300_B);
   const auto large = run.transfer(0, route_over({0}), 900_B);
   run.run();
@@ -47,7 +47,7 @@ TEST_CASE("a departure speeds up the others", "[flow_network]") {
 
 TEST_CASE("a flow held back elsewhere leaves its part to others", "[flow_network]") {
   // Link 1 has 1/4 B/ps, so the long flow takes 1/4 of link 0 and the short one gets 3/4.
-  NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1), bytes_per_picosecond(1, 4)});
+  NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1), bytes_per_picosecond(1, 4)});
   const auto long_flow = run.transfer(0, route_over({0, 1}), 1000_B);
   const auto short_flow = run.transfer(0, route_over({0}), 900_B);
   run.run();
@@ -62,7 +62,7 @@ TEST_CASE("a flow held back elsewhere leaves its part to others", "[flow_network
 TEST_CASE("a departure splits a component and both parts speed up", "[flow_network]") {
   // The middle flow joins links 0 and 1. All at 1/2; it leaves at 400; then both others run alone:
   // 400 B and 800 B are left of them.
-  NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1), bytes_per_picosecond(1)});
+  NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1), bytes_per_picosecond(1)});
   const auto left = run.transfer(0, route_over({0}), 600_B);
   const auto middle = run.transfer(0, route_over({0, 1}), 200_B);
   const auto right = run.transfer(0, route_over({1}), 1000_B);
@@ -74,7 +74,7 @@ TEST_CASE("a departure splits a component and both parts speed up", "[flow_netwo
 
 TEST_CASE("weights and multiplicity count", "[flow_network]") {
   SECTION("weight 2 gets 2/3: 900 B in 1350 ps; the other has moved 450 B and goes on alone") {
-    NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+    NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
     const auto heavy = run.transfer(0, route_over({0}), 900_B, 2);
     const auto light = run.transfer(0, route_over({0}), 900_B, 1);
     run.run();
@@ -82,7 +82,7 @@ TEST_CASE("weights and multiplicity count", "[flow_network]") {
     CHECK(run.departure(light) == 1800);
   }
   SECTION("three equal transfers as one event, and one more: 1/4 each") {
-    NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+    NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
     const auto three = run.transfer(0, route_over({0}), 1000_B, 1, 3);
     const auto one = run.transfer(0, route_over({0}), 1000_B);
     run.run();
@@ -93,7 +93,7 @@ TEST_CASE("weights and multiplicity count", "[flow_network]") {
     CHECK(run.use(0).fine_bytes == to_fine(4000_B));
   }
   SECTION("a folded transfer shares with itself") {
-    NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+    NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
     const auto five = run.transfer(0, route_over({0}), 1000_B, 1, 5);
     run.run();
     CHECK(run.departure(five) == 5000);
@@ -103,7 +103,7 @@ TEST_CASE("weights and multiplicity count", "[flow_network]") {
 TEST_CASE("a sprayed flow takes a part of each way", "[flow_network]") {
   // Up to 2 B/ps over links 1 and 2. From 0 on another flow uses link 1: x/2 + x = 1, x = 2/3 for
   // both. It leaves after 900 ps; 600 B of 1000 B are moved by then, 400 B left at 2 B/ps.
-  NetworkRun run(NetworkModel::flow,
+  NetworkRun run(NetworkModel::Flow,
                  {bytes_per_picosecond(4), bytes_per_picosecond(1), bytes_per_picosecond(1)});
   const std::vector<RouteHop> halves{{LinkId(0), 1, 1}, {LinkId(1), 1, 2}, {LinkId(2), 1, 2}};
   const auto sprayed = run.transfer(0, route_over(halves), 1000_B);
@@ -118,7 +118,7 @@ TEST_CASE("a sprayed flow takes a part of each way", "[flow_network]") {
 }
 
 TEST_CASE("0 bytes depart at once and slow nobody down", "[flow_network]") {
-  NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+  NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
   const auto full = run.transfer(0, route_over({0}), 1000_B);
   const auto empty = run.transfer(300, route_over({0}), 0_B);
   run.run();
@@ -135,7 +135,7 @@ TEST_CASE("progress is settled only when the rate becomes another fraction", "[f
   // every picosecond they would never move. On link 1 they meet 100 short flows, one after the
   // other, of 1 ps each, which change their component 200 times but not their rate. 1 B = 1024·10^12
   // units at 1/3.
-  NetworkRun run(NetworkModel::flow, {Bandwidth::from_units(1), bytes_per_picosecond(4)});
+  NetworkRun run(NetworkModel::Flow, {Bandwidth::from_units(1), bytes_per_picosecond(4)});
   std::vector<std::uint32_t> slow;
   for (int i = 0; i < 3; ++i) {
     slow.push_back(run.transfer(0, route_over({0, 1}), 1_B));
@@ -151,7 +151,7 @@ TEST_CASE("progress is settled only when the rate becomes another fraction", "[f
 
 TEST_CASE("a capacity changes in the middle of a transfer", "[flow_network]") {
   SECTION("alone: 400 B at 1 B/ps, 600 B at 1/2; nothing of that is sharing") {
-    NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+    NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
     const auto tag = run.transfer(0, route_over({0}), 1000_B);
     run.capacity(400, 0, bytes_per_picosecond(1, 2));
     run.run();
@@ -159,7 +159,7 @@ TEST_CASE("a capacity changes in the middle of a transfer", "[flow_network]") {
     CHECK(run.wire(tag) == 1600);
   }
   SECTION("faster: 400 B at 1, 600 B at 2") {
-    NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+    NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
     const auto tag = run.transfer(0, route_over({0}), 1000_B);
     run.capacity(400, 0, bytes_per_picosecond(2));
     run.run();
@@ -167,7 +167,7 @@ TEST_CASE("a capacity changes in the middle of a transfer", "[flow_network]") {
     CHECK(run.wire(tag) == 700);
   }
   SECTION("two that share: 300 B each at 1/2, then 700 B each at 1/8") {
-    NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+    NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
     const auto first = run.transfer(0, route_over({0}), 1000_B);
     const auto second = run.transfer(0, route_over({0}), 1000_B);
     run.capacity(600, 0, bytes_per_picosecond(1, 4));
@@ -177,7 +177,7 @@ TEST_CASE("a capacity changes in the middle of a transfer", "[flow_network]") {
     CHECK(run.wire(first) == 600 + 1600);  // alone: 600 B, then 400 B at 1/4
   }
   SECTION("after a transfer alone would have left, its wire time is settled") {
-    NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+    NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
     const auto first = run.transfer(0, route_over({0}), 1000_B);
     run.transfer(0, route_over({0}), 1000_B);
     run.capacity(1200, 0, bytes_per_picosecond(1, 4));
@@ -188,7 +188,7 @@ TEST_CASE("a capacity changes in the middle of a transfer", "[flow_network]") {
     CHECK(run.wire(first) == 1000);
   }
   SECTION("changed and restored within the instant: nothing happens") {
-    NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+    NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
     const auto tag = run.transfer(0, route_over({0}), 1000_B);
     run.capacity(400, 0, bytes_per_picosecond(2));
     run.capacity(400, 0, bytes_per_picosecond(1));
@@ -197,7 +197,7 @@ TEST_CASE("a capacity changes in the middle of a transfer", "[flow_network]") {
     CHECK(run.stale_events() == 0);
   }
   SECTION("on an idle link it counts for the next transfer") {
-    NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+    NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
     run.capacity(5, 0, bytes_per_picosecond(2));
     const auto tag = run.transfer(10, route_over({0}), 1000_B);
     run.run();
@@ -208,7 +208,7 @@ TEST_CASE("a capacity changes in the middle of a transfer", "[flow_network]") {
 
 TEST_CASE("the earliest departures of a component are enough events", "[flow_network]") {
   // Flows of 1, 2, …, 100 B: each departure changes all rates. One event each: none is out of date.
-  NetworkRun run(NetworkModel::flow, {bytes_per_picosecond(1)});
+  NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
   for (std::int64_t i = 1; i <= 100; ++i) {
     run.transfer(0, route_over({0}), Bytes(i));
   }
@@ -234,7 +234,7 @@ TEST_CASE("random stars equal their closed form to the picosecond", "[flow_netwo
         static_cast<std::int64_t>(1 + random() % (std::uint64_t{1} << (random() % 31))));
     const Bandwidth capacity = Bandwidth::from_units(
         static_cast<std::int64_t>(1'000'000 + random() % 51'200'000'000'000U));
-    NetworkRun run(NetworkModel::flow, std::vector<Bandwidth>(flows + 1, capacity));
+    NetworkRun run(NetworkModel::Flow, std::vector<Bandwidth>(flows + 1, capacity));
     for (std::uint32_t f = 0; f < flows; ++f) {
       run.transfer(0, route_over({f + 1, 0}), bytes);
     }
@@ -265,7 +265,7 @@ TEST_CASE("a star of different sizes departs as the recurrence says", "[flow_net
       sizes.emplace_back(static_cast<std::int64_t>(1 + random() % 1'000'000));
     }
     std::sort(sizes.begin(), sizes.end());
-    NetworkRun run(NetworkModel::flow, {Bandwidth::from_units(units)});
+    NetworkRun run(NetworkModel::Flow, {Bandwidth::from_units(units)});
     for (const Bytes size : sizes) {
       run.transfer(0, route_over({0}), size);
     }

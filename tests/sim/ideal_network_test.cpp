@@ -17,7 +17,7 @@ using test::NetworkRun;
 using test::route_over;
 
 TEST_CASE("an ideal transfer takes its bytes over the narrowest link", "[ideal_network]") {
-  NetworkRun run(NetworkModel::ideal,
+  NetworkRun run(NetworkModel::Ideal,
                  {bytes_per_picosecond(4), bytes_per_picosecond(2), bytes_per_picosecond(8)});
   const auto narrow = run.transfer(0, route_over({0, 1, 2}), 1000_B);
   const auto odd = run.transfer(1000, route_over({0}), 1001_B);
@@ -32,7 +32,7 @@ TEST_CASE("an ideal transfer takes its bytes over the narrowest link", "[ideal_n
 }
 
 TEST_CASE("ideal transfers do not share, and the result says so", "[ideal_network]") {
-  NetworkRun run(NetworkModel::ideal, {bytes_per_picosecond(1), bytes_per_picosecond(1)});
+  NetworkRun run(NetworkModel::Ideal, {bytes_per_picosecond(1), bytes_per_picosecond(1)});
   const auto first = run.transfer(0, route_over({0}), 1000_B);
   const auto second = run.transfer(999, route_over({1, 0}), 1000_B);
   run.run();
@@ -45,8 +45,8 @@ TEST_CASE("ideal transfers do not share, and the result says so", "[ideal_networ
 }
 
 TEST_CASE("ends that touch do not overlap, in whatever order they are handled", "[ideal_network]") {
-  NetworkRun run(NetworkModel::ideal, {bytes_per_picosecond(1)});
-  // The script's starts are handled after departures of the same instant (EventPhase::step comes
+  NetworkRun run(NetworkModel::Ideal, {bytes_per_picosecond(1)});
+  // The script's starts are handled after departures of the same instant (EventPhase::Step comes
   // after departure); a transfer started while another one's departure is pending in the same
   // instant is the other order.
   const auto first = run.transfer(0, route_over({0}), 1000_B);
@@ -77,7 +77,7 @@ TEST_CASE("a start before a departure of the same instant is no overlap", "[idea
 }
 
 TEST_CASE("0 bytes leave at once and touch no link", "[ideal_network]") {
-  NetworkRun run(NetworkModel::ideal, {bytes_per_picosecond(1)});
+  NetworkRun run(NetworkModel::Ideal, {bytes_per_picosecond(1)});
   run.transfer(0, route_over({0}), 1000_B);
   const auto empty = run.transfer(500, route_over({0}), 0_B);
   run.run();
@@ -88,7 +88,7 @@ TEST_CASE("0 bytes leave at once and touch no link", "[ideal_network]") {
 }
 
 TEST_CASE("an ideal transfer goes on at the new rate when a capacity changes", "[ideal_network]") {
-  NetworkRun run(NetworkModel::ideal, {bytes_per_picosecond(1), bytes_per_picosecond(4)});
+  NetworkRun run(NetworkModel::Ideal, {bytes_per_picosecond(1), bytes_per_picosecond(4)});
   const auto slowed = run.transfer(0, route_over({0, 1}), 1000_B);
   run.capacity(400, 0, bytes_per_picosecond(1, 2));
   run.capacity(500, 1, bytes_per_picosecond(2));  // not the narrowest: no effect
@@ -100,7 +100,7 @@ TEST_CASE("an ideal transfer goes on at the new rate when a capacity changes", "
 }
 
 TEST_CASE("what crosses a link is counted exactly", "[ideal_network]") {
-  NetworkRun run(NetworkModel::ideal, {bytes_per_picosecond(8), bytes_per_picosecond(1),
+  NetworkRun run(NetworkModel::Ideal, {bytes_per_picosecond(8), bytes_per_picosecond(1),
                                        bytes_per_picosecond(1), bytes_per_picosecond(1)});
   // Sprayed over links 1 and 2, three times (multiplicity).
   const std::vector<RouteHop> halves{{LinkId(0), 1, 1}, {LinkId(1), 1, 2}, {LinkId(2), 1, 2}};
@@ -124,7 +124,7 @@ TEST_CASE("a share that does not divide is rounded down", "[network]") {
 }
 
 TEST_CASE("of equally narrow links the lowest id is the bottleneck", "[network]") {
-  const auto model = GENERATE(NetworkModel::ideal, NetworkModel::flow);
+  const auto model = GENERATE(NetworkModel::Ideal, NetworkModel::Flow);
   NetworkRun run(model, std::vector<Bandwidth>(3, bytes_per_picosecond(1)));
   const auto alone = run.transfer(0, route_over({2, 1}), 10_B);
   const auto first = run.transfer(100, route_over({2, 0, 1}), 10_B);
@@ -132,16 +132,16 @@ TEST_CASE("of equally narrow links the lowest id is the bottleneck", "[network]"
   run.run();
   CHECK(run.left(alone).departure.bottleneck == LinkId(1));
   // Shared: links 1 and 2 are used up at the same rate, link 0 is not. In `ideal` all three are.
-  CHECK(run.left(first).departure.bottleneck == LinkId(model == NetworkModel::flow ? 1 : 0));
+  CHECK(run.left(first).departure.bottleneck == LinkId(model == NetworkModel::Flow ? 1 : 0));
 }
 
 TEST_CASE("a network model has a name", "[network]") {
-  CHECK(name_of(NetworkModel::ideal) == "ideal");
-  CHECK(name_of(NetworkModel::flow) == "flow");
+  CHECK(name_of(NetworkModel::Ideal) == "ideal");
+  CHECK(name_of(NetworkModel::Flow) == "flow");
 }
 
 TEST_CASE("closed paths are opened again under their ids", "[network]") {
-  const auto model = GENERATE(NetworkModel::ideal, NetworkModel::flow);
+  const auto model = GENERATE(NetworkModel::Ideal, NetworkModel::Flow);
   NetworkRun run(model, {bytes_per_picosecond(1), bytes_per_picosecond(2)});
   Network& network = run.network();
   const PathId first = network.open(route_over({0}));
@@ -156,7 +156,7 @@ TEST_CASE("closed paths are opened again under their ids", "[network]") {
 }
 
 TEST_CASE("an impossible route or capacity is a bug of ours", "[network]") {
-  const auto model = GENERATE(NetworkModel::ideal, NetworkModel::flow);
+  const auto model = GENERATE(NetworkModel::Ideal, NetworkModel::Flow);
   NetworkRun run(model, {bytes_per_picosecond(1)});
   Network& network = run.network();
   CHECK_THROWS_AS(network.open(route_over(std::vector<RouteHop>{})), InternalError);

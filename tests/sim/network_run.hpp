@@ -28,11 +28,11 @@ inline Bandwidth bytes_per_picosecond(std::int64_t numerator, std::int64_t denom
 inline Graph parallel_links(const std::vector<Bandwidth>& bandwidths) {
   GraphBuilder builder;
   const std::uint32_t stem = builder.add_stem("gpu", true);
-  const DeviceId source = builder.add_device(DeviceKind::gpu, NodeId(0), stem, 0);
-  const DeviceId target = builder.add_device(DeviceKind::gpu, NodeId(0), stem, 1);
+  const DeviceId source = builder.add_device(DeviceKind::Gpu, NodeId(0), stem, 0);
+  const DeviceId target = builder.add_device(DeviceKind::Gpu, NodeId(0), stem, 1);
   for (const Bandwidth bandwidth : bandwidths) {
     builder.add_link(
-        {source, target, bandwidth, Duration(0), LinkKind::generic, builder.add_level("level")});
+        {source, target, bandwidth, Duration(0), LinkKind::Generic, builder.add_level("level")});
   }
   return std::move(builder).freeze();
 }
@@ -60,7 +60,7 @@ class NetworkRun {
 
   /// Something that happens at a time; what is given first happens first within the instant.
   void at(std::int64_t picoseconds, std::function<void(Network&)> action) {
-    queue_->push(Event{Time(Duration(picoseconds)), EventPhase::step,
+    queue_->push(Event{Time(Duration(picoseconds)), EventPhase::Step,
                        static_cast<std::uint32_t>(actions_.size()), 0});
     actions_.push_back(std::move(action));
   }
@@ -104,7 +104,7 @@ class NetworkRun {
 
  private:
   void handle(const Event& event) {
-    if (event.phase == EventPhase::step) {
+    if (event.phase == EventPhase::Step) {
       actions_[event.subject](*network_);
       return;
     }

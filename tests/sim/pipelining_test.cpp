@@ -23,7 +23,7 @@ std::int64_t picoseconds(std::string_view algorithm, CollectiveKind kind, std::u
   const Cluster cluster(test::mesh(ranks));
   const auto gpus = cluster.graph().gpus();
   ProgramRequest request;
-  request.call = call_for_size(kind, ranks, Bytes(size), DataType::float32);
+  request.call = call_for_size(kind, ranks, Bytes(size), DataType::Float32);
   request.channels = channels;
   request.chunks = chunks;
   Workload workload;
@@ -31,7 +31,7 @@ std::int64_t picoseconds(std::string_view algorithm, CollectiveKind kind, std::u
       Collective{build_program(find_algorithm(algorithm), request),
                  std::make_shared<const Communicator>(gpus.begin(), gpus.end())});
   RunOptions options;
-  options.network = NetworkModel::ideal;
+  options.network = NetworkModel::Ideal;
   return run_workload(cluster, workload, options).time.count();
 }
 
@@ -45,8 +45,8 @@ TEST_CASE("chunks make a pipeline of the chain") {
           (ranks - 1) * alpha + (ranks - 2 + chunks) * (size / chunks * beta);
       const auto n = static_cast<std::uint32_t>(ranks);
       const auto c = static_cast<std::uint32_t>(chunks);
-      CHECK(picoseconds("ring", CollectiveKind::broadcast, n, 1, c) == expected);
-      CHECK(picoseconds("ring", CollectiveKind::reduce, n, 1, c) == expected);
+      CHECK(picoseconds("ring", CollectiveKind::Broadcast, n, 1, c) == expected);
+      CHECK(picoseconds("ring", CollectiveKind::Reduce, n, 1, c) == expected);
     }
   }
 }
@@ -55,7 +55,7 @@ TEST_CASE("the broadcast of one chunk runs beside the reduce of the next") {
   // Two ranks: c chunks go up back to back, and each comes down as soon as it is there.
   for (const std::int64_t chunks : {1, 4, 32}) {
     const std::int64_t chunk_time = size / chunks * beta;
-    CHECK(picoseconds("tree", CollectiveKind::all_reduce, 2, 1,
+    CHECK(picoseconds("tree", CollectiveKind::AllReduce, 2, 1,
                       static_cast<std::uint32_t>(chunks)) == (chunks + 1) * chunk_time + 2 * alpha);
   }
 }
@@ -63,19 +63,19 @@ TEST_CASE("the broadcast of one chunk runs beside the reduce of the next") {
 TEST_CASE("the two halves of a double tree go side by side") {
   // Two ranks, so one place below the root in each tree: as a single tree for half of the data.
   const std::int64_t chunk_time = size / 2 / 32 * beta;
-  CHECK(picoseconds("double-tree", CollectiveKind::all_reduce, 2, 1, 32) ==
+  CHECK(picoseconds("double-tree", CollectiveKind::AllReduce, 2, 1, 32) ==
         33 * chunk_time + 2 * alpha);
 }
 
 TEST_CASE("chunks cost a ring all-reduce latency only") {
   // A lane does one step after the other, so chunk k starts where chunk k - 1 has ended.
   const std::int64_t one_chunk = 2 * 3 * (size / 4 * beta + alpha);
-  CHECK(picoseconds("ring", CollectiveKind::all_reduce, 4, 1, 1) == one_chunk);
-  CHECK(picoseconds("ring", CollectiveKind::all_reduce, 4, 1, 2) == one_chunk + 2 * 3 * alpha);
+  CHECK(picoseconds("ring", CollectiveKind::AllReduce, 4, 1, 1) == one_chunk);
+  CHECK(picoseconds("ring", CollectiveKind::AllReduce, 4, 1, 2) == one_chunk + 2 * 3 * alpha);
 }
 
 TEST_CASE("channels move slices side by side, each in lanes of its own") {
   // Nobody shares under `ideal`: four channels take a quarter of the bytes' time.
-  CHECK(picoseconds("ring", CollectiveKind::all_reduce, 4, 4, 1) ==
+  CHECK(picoseconds("ring", CollectiveKind::AllReduce, 4, 4, 1) ==
         2 * 3 * (size / 4 / 4 * beta + alpha));
 }

@@ -44,7 +44,7 @@ inline std::shared_ptr<const Communicator> gpus(const Cluster& cluster,
 }
 
 inline Collective collective(TableProgram program, std::shared_ptr<const Communicator> communicator,
-                             Launch launch = Launch::blocking) {
+                             Launch launch = Launch::Blocking) {
   return {std::make_shared<const TableProgram>(std::move(program)), std::move(communicator),
           launch};
 }
@@ -52,10 +52,10 @@ inline Collective collective(TableProgram program, std::shared_ptr<const Communi
 /// An algorithm of the table on all ranks of a communicator.
 inline Collective collective(const char* algorithm, CollectiveKind kind, Bytes bytes,
                              const std::shared_ptr<const Communicator>& communicator,
-                             Launch launch = Launch::blocking) {
+                             Launch launch = Launch::Blocking) {
   ProgramRequest request;
   request.call = call_for_size(kind, static_cast<std::uint32_t>(communicator->size()), bytes,
-                               DataType::float32);
+                               DataType::Float32);
   return {build_program(find_algorithm(algorithm), request), communicator, launch};
 }
 
@@ -68,7 +68,7 @@ inline RunResult run(const Cluster& cluster, std::vector<Workload::Operation> op
 
 inline RunOptions ideal() {
   RunOptions options;
-  options.network = NetworkModel::ideal;
+  options.network = NetworkModel::Ideal;
   return options;
 }
 

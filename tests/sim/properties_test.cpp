@@ -17,7 +17,7 @@ using namespace collsim::test;
 
 namespace {
 
-ClusterSpec spray_fabric() { return dgx_leaf_spine(3, 12, 2, RoutingKind::spray); }
+ClusterSpec spray_fabric() { return dgx_leaf_spine(3, 12, 2, RoutingKind::Spray); }
 
 /// A machine, a subset of its GPUs in any order, and a collective on it.
 struct Case {
@@ -48,10 +48,10 @@ Case any_case() {
   any.job.algorithm = algorithm.name;
   any.job.call =
       call_for_size(kind, static_cast<std::uint32_t>(ranks),
-                    Bytes(*rc::gen::inRange<std::int64_t>(0, 200'000)), DataType::float32);
+                    Bytes(*rc::gen::inRange<std::int64_t>(0, 200'000)), DataType::Float32);
   any.job.call.root = Rank(*rc::gen::inRange<std::size_t>(0, ranks));
   if (!allows_in_place(kind)) {
-    any.job.call.in_place = InPlace::no;
+    any.job.call.in_place = InPlace::No;
   }
   any.job.channels = *rc::gen::inRange<std::uint32_t>(1, 4);
   any.job.chunks = *rc::gen::inRange<std::uint32_t>(1, 4);
@@ -128,7 +128,7 @@ TEST_CASE("every link carries what the program sends over it") {
     const Case any = any_case();
     RC_PRE(applies(any));
     RunOptions options;
-    options.network = *rc::gen::element(NetworkModel::flow, NetworkModel::ideal);
+    options.network = *rc::gen::element(NetworkModel::Flow, NetworkModel::Ideal);
     const CollectiveResult result = run_collective(*any.cluster, any.job, options);
     const std::vector<U128> expected = bytes_by_link(*any.cluster, any.job);
     for (std::size_t link = 0; link < expected.size(); ++link) {
@@ -188,7 +188,7 @@ TEST_CASE("where no transfers share a link, sharing them fairly changes nothing"
     const Case any = any_case();
     RC_PRE(applies(any));
     RunOptions options;
-    options.network = NetworkModel::ideal;
+    options.network = NetworkModel::Ideal;
     const CollectiveResult ideal = run_collective(*any.cluster, any.job, options);
     const CollectiveResult flow = run_collective(*any.cluster, any.job);
     if (ideal.contention_ignored) {

@@ -118,17 +118,17 @@ TEST_CASE("a message as a trace, to the byte") {
 TEST_CASE("traces keep the rules of the viewers, whatever runs") {
   const Cluster cluster(star(6));
   const auto all = gpus(cluster);
-  check_rules(trace_of(cluster, {collective("naive", CollectiveKind::all_gather, 60_KiB, all)}));
+  check_rules(trace_of(cluster, {collective("naive", CollectiveKind::AllGather, 60_KiB, all)}));
   check_rules(trace_of(
-      cluster, {collective("ring", CollectiveKind::all_reduce, 1_MiB, all, Launch::asynchronous),
-                collective("tree", CollectiveKind::broadcast, 1_MiB, gpus(cluster, {4, 2, 0})),
-                collective("direct", CollectiveKind::all_gather, 60_KiB, all)}));
+      cluster, {collective("ring", CollectiveKind::AllReduce, 1_MiB, all, Launch::Asynchronous),
+                collective("tree", CollectiveKind::Broadcast, 1_MiB, gpus(cluster, {4, 2, 0})),
+                collective("direct", CollectiveKind::AllGather, 60_KiB, all)}));
 }
 
 TEST_CASE("every rank and lane has a track, every busy link at least one") {
   const Cluster cluster(star(4));
   const std::string text =
-      trace_of(cluster, {collective("direct", CollectiveKind::all_gather, 64_KiB, gpus(cluster))});
+      trace_of(cluster, {collective("direct", CollectiveKind::AllGather, 64_KiB, gpus(cluster))});
   std::map<std::string, int> names;
   std::set<std::string> links;
   for (const json& event : events_of(text, "M")) {
@@ -158,8 +158,8 @@ TEST_CASE("operations that run at once have threads of their own, one after the 
   const auto threads = [&](Launch launch) {
     std::set<TrackId> tracks;
     const std::string text =
-        trace_of(cluster, {collective("ring", CollectiveKind::all_gather, 3_KiB, all, launch),
-                           collective("ring", CollectiveKind::all_gather, 3_KiB, all)});
+        trace_of(cluster, {collective("ring", CollectiveKind::AllGather, 3_KiB, all, launch),
+                           collective("ring", CollectiveKind::AllGather, 3_KiB, all)});
     for (const json& event : events_of(text, "X")) {
       if (event.at("pid") < 4) {
         tracks.insert(track_of(event));
@@ -167,15 +167,15 @@ TEST_CASE("operations that run at once have threads of their own, one after the 
     }
     return tracks.size();
   };
-  CHECK(threads(Launch::blocking) == 3);
-  CHECK(threads(Launch::asynchronous) == 6);
+  CHECK(threads(Launch::Blocking) == 3);
+  CHECK(threads(Launch::Asynchronous) == 6);
 }
 
 TEST_CASE("a GPU that is another rank in another operation is named without a rank") {
   const Cluster cluster(mesh(2));
   const std::string text = trace_of(
-      cluster, {collective("ring", CollectiveKind::all_gather, 2_KiB, gpus(cluster, {0, 1})),
-                collective("ring", CollectiveKind::all_gather, 2_KiB, gpus(cluster, {1, 0}))});
+      cluster, {collective("ring", CollectiveKind::AllGather, 2_KiB, gpus(cluster, {0, 1})),
+                collective("ring", CollectiveKind::AllGather, 2_KiB, gpus(cluster, {1, 0}))});
   CHECK_THAT(text, ContainsSubstring("\"args\":{\"name\":\"gpu1\"}"));
   check_rules(text);
 }

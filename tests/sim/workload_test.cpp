@@ -15,8 +15,8 @@ constexpr std::int64_t block = 100'000;
 
 /// A ring all-gather of one block a rank, and how long it takes on a machine of its own.
 Collective ring_of(const std::shared_ptr<const Communicator>& communicator,
-                   Launch launch = Launch::blocking) {
-  return collective("ring", CollectiveKind::all_gather,
+                   Launch launch = Launch::Blocking) {
+  return collective("ring", CollectiveKind::AllGather,
                     Bytes(block * static_cast<std::int64_t>(communicator->size())), communicator,
                     launch);
 }
@@ -39,7 +39,7 @@ TEST_CASE("two collectives at once on disjoint GPUs do not see each other") {
 TEST_CASE("two collectives at once on the same GPUs share the links") {
   const Cluster cluster(star(4));
   const auto all = gpus(cluster);
-  const RunResult result = run(cluster, {ring_of(all, Launch::asynchronous), ring_of(all)});
+  const RunResult result = run(cluster, {ring_of(all, Launch::Asynchronous), ring_of(all)});
   // Two messages on each link at all times: each at half the rate.
   CHECK(result.operations[0].end == at(ring_time(4, 2)));
   CHECK(result.operations[1].end == at(ring_time(4, 2)));
@@ -59,7 +59,7 @@ TEST_CASE("two collectives that have one GPU in common follow each other there, 
 
 TEST_CASE("two collectives at once that have one GPU in common share that one's links") {
   const Cluster cluster(star(5));
-  const RunResult result = run(cluster, {ring_of(gpus(cluster, {0, 1, 2}), Launch::asynchronous),
+  const RunResult result = run(cluster, {ring_of(gpus(cluster, {0, 1, 2}), Launch::Asynchronous),
                                          ring_of(gpus(cluster, {2, 3, 4}))});
   // First messages: those of GPU 2's two lanes share its link out, those of GPUs 1 and 4 share its
   // link in; 0 to 1 and 3 to 4 have the whole rate. So after 2 wires GPU 2 goes on with what arrived
@@ -91,7 +91,7 @@ TEST_CASE("rank order is the communicator's: who is rank 0 sends first") {
   const Cluster cluster(mesh(3));
   const auto order = gpus(cluster, {2, 0, 1});
   const RunResult result =
-      run(cluster, {collective("ring", CollectiveKind::broadcast, Bytes(block), order)});
+      run(cluster, {collective("ring", CollectiveKind::Broadcast, Bytes(block), order)});
   // Rank 0 is the root: done when its message has left. Rank 1 forwards it, rank 2 is two messages
   // away.
   CHECK(result.operations[0].time_of_rank ==
@@ -116,7 +116,7 @@ TEST_CASE("a rank may be ahead by a whole operation") {
   // rank ends call k (from 1) at k+1 wires and a latency, and the third a latency after that.
   const Cluster cluster(mesh(3));
   const Collective broadcast =
-      collective("ring", CollectiveKind::broadcast, Bytes(block), gpus(cluster));
+      collective("ring", CollectiveKind::Broadcast, Bytes(block), gpus(cluster));
   const RunResult result = run(cluster, {broadcast, broadcast, broadcast});
   CHECK(result.operations[2].time_of_rank == std::vector<Duration>{3 * wire(block),
                                                                    4 * wire(block) + latency,
@@ -127,7 +127,7 @@ TEST_CASE("a computation delays what comes behind it on its GPUs") {
   const Cluster cluster(star(4));
   const Duration computing = std::chrono::milliseconds(1);
   const RunResult result = run(
-      cluster, {Compute{gpus(cluster, {1}), computing, Launch::blocking}, ring_of(gpus(cluster))});
+      cluster, {Compute{gpus(cluster, {1}), computing, Launch::Blocking}, ring_of(gpus(cluster))});
   CHECK(result.operations[0].time_of_rank == std::vector<Duration>{computing});
   CHECK(result.operations[1].start == Time{});
   // Everyone needs rank 1's block, and rank 0 is the last to get it, after three messages.
@@ -139,15 +139,15 @@ TEST_CASE("asynchronous operations overlap until a wait") {
   const auto all = gpus(cluster);
   const Duration computing = std::chrono::microseconds(5);
   const RunResult result =
-      run(cluster, {ring_of(all, Launch::asynchronous), Compute{all, computing, Launch::blocking},
-                    Wait{all, OperationId(0)}, Compute{all, computing, Launch::blocking}});
+      run(cluster, {ring_of(all, Launch::Asynchronous), Compute{all, computing, Launch::Blocking},
+                    Wait{all, OperationId(0)}, Compute{all, computing, Launch::Blocking}});
   REQUIRE(ring_time(4) > computing);
   CHECK(result.operations[1].end == at(computing));
   CHECK(result.operations[2].start == at(computing));
   CHECK(result.operations[2].end == at(ring_time(4)));
   CHECK(result.time == ring_time(4) + computing);
   // The attribution of what follows a wait goes through what was waited for.
-  CHECK(result.operations[3].attribution.at(0).cause == Cause::compute);
+  CHECK(result.operations[3].attribution.at(0).cause == Cause::Compute);
   CHECK(result.operations[3].attribution.at(0).time == computing);
 }
 
@@ -156,10 +156,10 @@ TEST_CASE("a wait for what is over takes no time") {
   const auto all = gpus(cluster);
   const Duration computing = std::chrono::milliseconds(1);
   const RunResult result =
-      run(cluster, {ring_of(all, Launch::asynchronous), Compute{all, computing, Launch::blocking},
+      run(cluster, {ring_of(all, Launch::Asynchronous), Compute{all, computing, Launch::Blocking},
                     Wait{all, OperationId(0)}, Wait{all, OperationId(2)}});
   CHECK(result.time == computing);
-  CHECK(result.operations[2].attribution.at(0).cause == Cause::compute);
+  CHECK(result.operations[2].attribution.at(0).cause == Cause::Compute);
   CHECK(result.operations[3].end == at(computing));
 }
 
@@ -167,8 +167,8 @@ TEST_CASE("asynchronous computations run side by side") {
   const Cluster cluster(mesh(2));
   const auto all = gpus(cluster);
   const RunResult result =
-      run(cluster, {Compute{all, std::chrono::microseconds(7), Launch::asynchronous},
-                    Compute{all, std::chrono::microseconds(5), Launch::asynchronous},
+      run(cluster, {Compute{all, std::chrono::microseconds(7), Launch::Asynchronous},
+                    Compute{all, std::chrono::microseconds(5), Launch::Asynchronous},
                     Wait{all, OperationId(1)}, Wait{all, OperationId(0)}});
   CHECK(result.operations[2].end == at(std::chrono::microseconds(5)));
   CHECK(result.time == std::chrono::microseconds(7));
@@ -181,7 +181,7 @@ TEST_CASE("the critical path runs through operations") {
   options.critical_path = true;
   const Duration computing = std::chrono::milliseconds(1);
   const RunResult result = run(
-      cluster, {Compute{gpus(cluster, {1}), computing, Launch::blocking}, ring_of(all)}, options);
+      cluster, {Compute{gpus(cluster, {1}), computing, Launch::Blocking}, ring_of(all)}, options);
   const std::vector<CriticalStep>& path = result.operations[1].critical_path;
   REQUIRE(path.size() == 3);
   CHECK(path[0].operation == OperationId(0));
@@ -212,15 +212,15 @@ TEST_CASE("workloads that make no sense are refused") {
   const auto a_switch =
       std::make_shared<const Communicator>(Communicator{device(cluster.graph(), "switch")});
   Collective ring = ring_of(all);
-  CHECK(error_of({Compute{none, 1_ps, Launch::blocking}}) ==
+  CHECK(error_of({Compute{none, 1_ps, Launch::Blocking}}) ==
         "operations[0]: an operation needs a communicator of at least one GPU");
-  CHECK(error_of({Compute{nullptr, 1_ps, Launch::blocking}}) ==
+  CHECK(error_of({Compute{nullptr, 1_ps, Launch::Blocking}}) ==
         "operations[0]: an operation needs a communicator of at least one GPU");
-  CHECK(error_of({ring, Compute{twice, 1_ps, Launch::blocking}}) ==
+  CHECK(error_of({ring, Compute{twice, 1_ps, Launch::Blocking}}) ==
         "operations[1]: the communicator holds gpu0 twice");
-  CHECK_THAT(error_of({Compute{a_switch, 1_ps, Launch::blocking}}),
+  CHECK_THAT(error_of({Compute{a_switch, 1_ps, Launch::Blocking}}),
              ContainsSubstring("which is not a GPU"));
-  CHECK(error_of({Compute{all, Duration(-1), Launch::blocking}}) ==
+  CHECK(error_of({Compute{all, Duration(-1), Launch::Blocking}}) ==
         "operations[0]: a computation cannot take less than no time");
   CHECK(error_of({Wait{all, OperationId(0)}}) ==
         "operations[0]: waits for operation 0, which does not stand before it");

@@ -21,14 +21,14 @@ struct BadSpec {
 
 ClusterSpec good_star() { return test::star(8); }
 ClusterSpec good_nodes() { return test::textbook_nodes(2); }
-ClusterSpec good_leaf_spine() { return test::dgx_leaf_spine(4, 32, 1, RoutingKind::fixed); }
-ClusterSpec good_pairs() { return test::with_link(Connect::grouped, "gpu", "sw"); }
+ClusterSpec good_leaf_spine() { return test::dgx_leaf_spine(4, 32, 1, RoutingKind::Fixed); }
+ClusterSpec good_pairs() { return test::with_link(Connect::Grouped, "gpu", "sw"); }
 ClusterSpec good_graph() {
   ClusterSpec spec;
   spec.graph.emplace();
-  spec.graph->devices = {{"left", DeviceKind::gpu, {}},
-                         {"right", DeviceKind::gpu, {}},
-                         {"hub", DeviceKind::nvswitch, {}}};
+  spec.graph->devices = {{"left", DeviceKind::Gpu, {}},
+                         {"right", DeviceKind::Gpu, {}},
+                         {"hub", DeviceKind::Nvswitch, {}}};
   spec.graph->links = {test::link("left", "hub", test::textbook_bandwidth, Duration(3)),
                        test::link("hub", "right", test::textbook_bandwidth, Duration(4))};
   return spec;
@@ -58,7 +58,7 @@ const std::vector<BadSpec> bad_nodes{
      "node.links[0]: expected a cluster of at most 16777216 links, got 64000000000"},
     {"an empty group", good_star, [](ClusterSpec& s) { s.node.devices[0].count = 0; },
      "node.devices[0].count: expected a count of at least 1, got 0"},
-    {"a group of GPUs", good_star, [](ClusterSpec& s) { s.node.devices[0].kind = DeviceKind::gpu; },
+    {"a group of GPUs", good_star, [](ClusterSpec& s) { s.node.devices[0].kind = DeviceKind::Gpu; },
      "node.devices[0].kind: expected another kind than gpu: node.gpus says how many GPUs there "
      "are"},
     {"a name with a dot", good_star, [](ClusterSpec& s) { s.node.devices[0].name = "a.b"; },
@@ -69,19 +69,19 @@ const std::vector<BadSpec> bad_nodes{
      "letter, got \"\""},
     {"a numbered family that ends in a digit", good_star,
      [](ClusterSpec& s) {
-       s.node.devices[0] = {"sw1", DeviceKind::nvswitch, 2};
+       s.node.devices[0] = {"sw1", DeviceKind::Nvswitch, 2};
      },
      "node.devices[0].name: expected a name without digits at its end, as the members are "
      "numbered, got \"sw1\""},
     {"a family twice", good_star,
      [](ClusterSpec& s) {
-       s.node.devices.push_back({"gpu", DeviceKind::cpu, std::nullopt});
+       s.node.devices.push_back({"gpu", DeviceKind::Cpu, std::nullopt});
      },
      "node.devices[1].name: expected a name that no other device has, got \"gpu\""},
     {"a name of another family's member", good_star,
      [](ClusterSpec& s) {
-       s.node.devices.push_back({"cpu1", DeviceKind::cpu, std::nullopt});
-       s.node.devices.push_back({"cpu", DeviceKind::cpu, 2});
+       s.node.devices.push_back({"cpu1", DeviceKind::Cpu, std::nullopt});
+       s.node.devices.push_back({"cpu", DeviceKind::Cpu, 2});
      },
      "node.devices[1].name: expected a name that no other device has, got \"cpu1\""},
     {"no bandwidth", good_star, [](ClusterSpec& s) { s.node.links[0].bandwidth = Bandwidth(); },
@@ -116,20 +116,20 @@ const std::vector<BadSpec> bad_link_ends{
      "you mean \"switch\"?"},
     {"all with itself", good_pairs,
      [](ClusterSpec& s) {
-       s.node.links[1].connect = Connect::all;
+       s.node.links[1].connect = Connect::All;
        s.node.links[1].to = "gpu3";
      },
      "node.links[1].to: expected other devices than those of `from`, \"gpu\", got \"gpu3\"\nhint: "
      "`connect: mesh` joins every pair of one family"},
     {"one_to_one of different sizes", good_pairs,
-     [](ClusterSpec& s) { s.node.links[1].connect = Connect::one_to_one; },
+     [](ClusterSpec& s) { s.node.links[1].connect = Connect::OneToOne; },
      "node.links[1].to: expected as many devices in `to` as in `from`, got 4 of \"gpu\" and 2 of "
      "\"sw\""},
     {"groups that do not divide", good_pairs, [](ClusterSpec& s) { s.node.gpus = 5; },
      "node.links[1].to: expected a whole number of `from` devices for each in `to`, got 5 of "
      "\"gpu\" and 2 of \"sw\""},
     {"a mesh of two families", good_pairs,
-     [](ClusterSpec& s) { s.node.links[1].connect = Connect::mesh; },
+     [](ClusterSpec& s) { s.node.links[1].connect = Connect::Mesh; },
      "node.links[1].to: expected the family of `from`, \"gpu\", for a mesh, got \"sw\""},
     {"a GPU without links", good_star, [](ClusterSpec& s) { s.node.links[0].from = "gpu0"; },
      "node.links: expected a path between any two GPUs, got none from \"gpu0\" to \"gpu1\"\nhint: "
@@ -137,11 +137,11 @@ const std::vector<BadSpec> bad_link_ends{
     {"a GPU that only sends", good_star,
      [](ClusterSpec& s) {
        LinkSpec link = s.node.links[0];
-       s.node.links[0].duplex = Duplex::one_way;
+       s.node.links[0].duplex = Duplex::OneWay;
        for (const char* from : {"gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu6", "gpu7"}) {
          link.from = "switch";
          link.to = from;
-         link.duplex = Duplex::one_way;
+         link.duplex = Duplex::OneWay;
          s.node.links.push_back(link);
        }
      },
@@ -150,10 +150,10 @@ const std::vector<BadSpec> bad_link_ends{
 };
 
 const std::vector<BadSpec> bad_fabrics{
-    {"nodes without a fabric", good_nodes, [](ClusterSpec& s) { s.fabric.kind = FabricKind::none; },
+    {"nodes without a fabric", good_nodes, [](ClusterSpec& s) { s.fabric.kind = FabricKind::None; },
      "fabric.kind: expected a fabric that joins the 2 nodes, got none"},
     {"nodes without a NIC", good_nodes,
-     [](ClusterSpec& s) { s.node.devices[1].kind = DeviceKind::cpu; },
+     [](ClusterSpec& s) { s.node.devices[1].kind = DeviceKind::Cpu; },
      "node.devices: expected a NIC in the node, as a fabric joins the nodes, got none\nhint: add a "
      "group of devices of kind nic"},
     {"GPUs that do not reach their NIC", good_nodes,
@@ -196,7 +196,7 @@ const std::vector<BadSpec> bad_fabrics{
 
 const std::vector<BadSpec> bad_graphs{
     {"a fabric beside it", good_graph,
-     [](ClusterSpec& s) { s.fabric.kind = FabricKind::single_switch; },
+     [](ClusterSpec& s) { s.fabric.kind = FabricKind::SingleSwitch; },
      "fabric.kind: expected no fabric beside an explicit graph, got one"},
     {"no GPU", good_graph,
      [](ClusterSpec& s) {
@@ -227,7 +227,7 @@ const std::vector<BadSpec> bad_graphs{
      "graph.devices[1].node: expected nodes numbered 0, 1, 2, … without gaps, got 2 and no device "
      "of node 1"},
     {"an unreachable GPU", good_graph,
-     [](ClusterSpec& s) { s.graph->links[1].duplex = Duplex::one_way; },
+     [](ClusterSpec& s) { s.graph->links[1].duplex = Duplex::OneWay; },
      "graph.links: expected a path between any two GPUs, got none from \"right\" to "
      "\"left\"\nhint: GPUs forward nothing"},
 };

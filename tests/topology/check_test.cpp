@@ -37,7 +37,7 @@ TEST_CASE("an unreachable pair is found just where there is one") {
 TEST_CASE("GPUs may be joined without a device that all of them share") {
   // Three switches, each for two of three GPUs: every pair is joined, no switch is reached by all.
   ClusterSpec spec = test::star(3);
-  spec.node.devices = {{"sw", DeviceKind::nvswitch, 3}};
+  spec.node.devices = {{"sw", DeviceKind::Nvswitch, 3}};
   spec.node.links.clear();
   for (const auto& [gpu, to] : {std::pair("gpu0", "sw0"),
                                 {"gpu1", "sw0"},

@@ -24,27 +24,27 @@ Words targets(const Graph& graph, const std::string& from) {
 }  // namespace
 
 TEST_CASE("connect: all joins every device of one family with every one of the other") {
-  const Graph graph = build_graph(test::with_link(Connect::all, "gpu", "sw"));
+  const Graph graph = build_graph(test::with_link(Connect::All, "gpu", "sw"));
   CHECK(targets(graph, "gpu2") == Words{"switch", "sw0", "sw1"});
   CHECK(targets(graph, "sw1") == Words{"gpu0", "gpu1", "gpu2", "gpu3"});
 }
 
 TEST_CASE("connect: one_to_one joins devices of the same number") {
-  ClusterSpec spec = test::with_link(Connect::one_to_one, "gpu", "sw");
+  ClusterSpec spec = test::with_link(Connect::OneToOne, "gpu", "sw");
   spec.node.devices[1].count = 4;
   const Graph graph = build_graph(spec);
   CHECK(targets(graph, "sw3") == Words{"gpu3"});
 }
 
 TEST_CASE("connect: grouped gives each device of `to` its share of `from`") {
-  const Graph graph = build_graph(test::with_link(Connect::grouped, "gpu", "sw"));
+  const Graph graph = build_graph(test::with_link(Connect::Grouped, "gpu", "sw"));
   CHECK(targets(graph, "sw0") == Words{"gpu0", "gpu1"});
   CHECK(targets(graph, "sw1") == Words{"gpu2", "gpu3"});
 }
 
 TEST_CASE("connect: mesh joins every pair of a family, both ways or one link each way") {
-  for (const Duplex duplex : {Duplex::both_ways, Duplex::one_way}) {
-    const Graph graph = build_graph(test::with_link(Connect::mesh, "gpu", "gpu", duplex));
+  for (const Duplex duplex : {Duplex::BothWays, Duplex::OneWay}) {
+    const Graph graph = build_graph(test::with_link(Connect::Mesh, "gpu", "gpu", duplex));
     CHECK(targets(graph, "gpu1") == Words{"switch", "gpu0", "gpu2", "gpu3"});
     // 4 cables of the star and 4·3 ordered pairs.
     CHECK(graph.links().size() == 8 + 12);
@@ -52,13 +52,13 @@ TEST_CASE("connect: mesh joins every pair of a family, both ways or one link eac
 }
 
 TEST_CASE("a link entry may name single devices and have one way") {
-  const Graph graph = build_graph(test::with_link(Connect::all, "gpu3", "sw1", Duplex::one_way));
+  const Graph graph = build_graph(test::with_link(Connect::All, "gpu3", "sw1", Duplex::OneWay));
   CHECK(targets(graph, "gpu3") == Words{"switch", "sw1"});
   CHECK(targets(graph, "sw1").empty());
 }
 
 TEST_CASE("a switch's forwarding latency counts on the links that leave it") {
-  const Graph graph = build_graph(test::dgx_leaf_spine(4, 32, 1, RoutingKind::fixed));
+  const Graph graph = build_graph(test::dgx_leaf_spine(4, 32, 1, RoutingKind::Fixed));
   const auto latency = [&](const char* from, const char* to) {
     const auto links = graph.links_between(test::device(graph, from), test::device(graph, to));
     REQUIRE(links.size() == 1);
@@ -73,8 +73,8 @@ TEST_CASE("a switch's forwarding latency counts on the links that leave it") {
 
 TEST_CASE("leaves take as many whole nodes as fit, and have a link to each spine") {
   // 48 ports at 2:1 are 32 down and 16 up: 4 nodes of 8 NICs on a leaf; 9 nodes need 3 leaves.
-  ClusterSpec spec = test::dgx_leaf_spine(9, 48, 2, RoutingKind::fixed);
-  spec.fabric.uplink = FabricLinkSpec{LinkKind::ethernet, test::textbook_bandwidth, Duration(5)};
+  ClusterSpec spec = test::dgx_leaf_spine(9, 48, 2, RoutingKind::Fixed);
+  spec.fabric.uplink = FabricLinkSpec{LinkKind::Ethernet, test::textbook_bandwidth, Duration(5)};
   const Graph graph = build_graph(spec);
   CHECK(targets(graph, "node3.nic7").back() == "leaf0");
   CHECK(targets(graph, "node4.nic0").back() == "leaf1");
@@ -84,7 +84,7 @@ TEST_CASE("leaves take as many whole nodes as fit, and have a link to each spine
   CHECK_FALSE(graph.find_device("spine16").has_value());
   CHECK_FALSE(graph.find_device("leaf3").has_value());
   const Link& up = graph.link(graph.links_out(test::device(graph, "spine0"))[0]);
-  CHECK(up.kind == LinkKind::ethernet);
+  CHECK(up.kind == LinkKind::Ethernet);
   CHECK(up.bandwidth == test::textbook_bandwidth);
   CHECK(graph.levels()[up.level.index()] == "spine");
 }
@@ -98,9 +98,9 @@ TEST_CASE("one node beside a fabric keeps its device names apart from the switch
 TEST_CASE("an explicit graph has the devices, names and links it lists") {
   ClusterSpec spec;
   spec.graph.emplace();
-  spec.graph->devices = {{"left", DeviceKind::gpu, {}},
-                         {"hub", DeviceKind::network_switch, {}},
-                         {"right", DeviceKind::gpu, 1}};
+  spec.graph->devices = {{"left", DeviceKind::Gpu, {}},
+                         {"hub", DeviceKind::NetworkSwitch, {}},
+                         {"right", DeviceKind::Gpu, 1}};
   spec.graph->links = {test::link("left", "hub", test::textbook_bandwidth, Duration(3)),
                        test::link("hub", "right", test::textbook_bandwidth, Duration(4))};
   spec.graph->links[1].count = 2;

@@ -13,7 +13,7 @@
 namespace collsim::test {
 
 inline LinkSpec link(std::string from, std::string to, Bandwidth bandwidth, Duration latency,
-                     LinkKind kind = LinkKind::generic) {
+                     LinkKind kind = LinkKind::Generic) {
   LinkSpec spec;
   spec.from = std::move(from);
   spec.to = std::move(to);
@@ -30,7 +30,7 @@ inline ClusterSpec star(std::uint32_t gpus) {
   ClusterSpec spec;
   spec.name = "textbook-star";
   spec.node.gpus = gpus;
-  spec.node.devices = {{"switch", DeviceKind::nvswitch, std::nullopt}};
+  spec.node.devices = {{"switch", DeviceKind::Nvswitch, std::nullopt}};
   spec.node.links = {link("gpu", "switch", textbook_bandwidth, std::chrono::nanoseconds(500))};
   return spec;
 }
@@ -41,7 +41,7 @@ inline ClusterSpec mesh(std::uint32_t gpus) {
   spec.name = "textbook-mesh";
   spec.node.gpus = gpus;
   spec.node.links = {link("gpu", "gpu", textbook_bandwidth, std::chrono::microseconds(1))};
-  spec.node.links[0].connect = Connect::mesh;
+  spec.node.links[0].connect = Connect::Mesh;
   return spec;
 }
 
@@ -50,11 +50,11 @@ inline ClusterSpec textbook_nodes(std::uint32_t nodes) {
   ClusterSpec spec = star(4);
   spec.name = "textbook-2x4";
   spec.nodes = nodes;
-  spec.node.devices.push_back({"nic", DeviceKind::nic, std::nullopt});
+  spec.node.devices.push_back({"nic", DeviceKind::Nic, std::nullopt});
   const Bandwidth network = Bandwidth::bytes_per_second(12'500'000'000);
   spec.node.links.push_back(link("nic", "switch", network, std::chrono::microseconds(1)));
-  spec.fabric.kind = FabricKind::single_switch;
-  spec.fabric.link = {LinkKind::generic, network, std::chrono::microseconds(1)};
+  spec.fabric.kind = FabricKind::SingleSwitch;
+  spec.fabric.link = {LinkKind::Generic, network, std::chrono::microseconds(1)};
   return spec;
 }
 
@@ -64,24 +64,24 @@ inline ClusterSpec dgx(std::uint32_t nodes) {
   spec.name = "dgx";
   spec.nodes = nodes;
   spec.node.gpus = 8;
-  spec.node.devices = {{"nvswitch", DeviceKind::nvswitch, std::nullopt},
-                       {"pcie", DeviceKind::pcie_switch, 4},
-                       {"cpu", DeviceKind::cpu, 2},
-                       {"nic", DeviceKind::nic, 8}};
+  spec.node.devices = {{"nvswitch", DeviceKind::Nvswitch, std::nullopt},
+                       {"pcie", DeviceKind::PcieSwitch, 4},
+                       {"cpu", DeviceKind::Cpu, 2},
+                       {"nic", DeviceKind::Nic, 8}};
   const auto gbps = [](std::int64_t value) {
     return Bandwidth::bytes_per_second(value * 1'000'000'000);
   };
   const auto ns = [](std::int64_t value) { return std::chrono::nanoseconds(value); };
-  spec.node.links = {link("gpu", "nvswitch", gbps(450), ns(250), LinkKind::nvlink),
-                     link("gpu", "pcie", gbps(64), ns(150), LinkKind::pcie),
-                     link("nic", "pcie", gbps(64), ns(150), LinkKind::pcie),
-                     link("pcie", "cpu", gbps(64), ns(150), LinkKind::pcie),
-                     link("cpu0", "cpu1", gbps(96), ns(200), LinkKind::socket)};
+  spec.node.links = {link("gpu", "nvswitch", gbps(450), ns(250), LinkKind::Nvlink),
+                     link("gpu", "pcie", gbps(64), ns(150), LinkKind::Pcie),
+                     link("nic", "pcie", gbps(64), ns(150), LinkKind::Pcie),
+                     link("pcie", "cpu", gbps(64), ns(150), LinkKind::Pcie),
+                     link("cpu0", "cpu1", gbps(96), ns(200), LinkKind::Socket)};
   for (const std::size_t grouped : {1U, 2U, 3U}) {
-    spec.node.links[grouped].connect = Connect::grouped;
+    spec.node.links[grouped].connect = Connect::Grouped;
   }
-  spec.fabric.link = {LinkKind::infiniband, gbps(50), ns(30)};
-  spec.fabric.kind = nodes > 1 ? FabricKind::single_switch : FabricKind::none;
+  spec.fabric.link = {LinkKind::Infiniband, gbps(50), ns(30)};
+  spec.fabric.kind = nodes > 1 ? FabricKind::SingleSwitch : FabricKind::None;
   spec.fabric.leaf.latency = ns(230);
   return spec;
 }
@@ -90,7 +90,7 @@ inline ClusterSpec dgx(std::uint32_t nodes) {
 inline ClusterSpec dgx_leaf_spine(std::uint32_t nodes, std::uint32_t ports,
                                   std::uint32_t oversubscription, RoutingKind routing) {
   ClusterSpec spec = dgx(nodes);
-  spec.fabric.kind = FabricKind::leaf_spine;
+  spec.fabric.kind = FabricKind::LeafSpine;
   spec.fabric.routing = routing;
   spec.fabric.leaf.ports = ports;
   spec.fabric.oversubscription = oversubscription;
@@ -100,9 +100,9 @@ inline ClusterSpec dgx_leaf_spine(std::uint32_t nodes, std::uint32_t ports,
 
 /// A star of 4 GPUs with two more switches, sw0 and sw1, and one more entry of links.
 inline ClusterSpec with_link(Connect connect, const std::string& from, const std::string& to,
-                             Duplex duplex = Duplex::both_ways) {
+                             Duplex duplex = Duplex::BothWays) {
   ClusterSpec spec = star(4);
-  spec.node.devices.push_back({"sw", DeviceKind::pcie_switch, 2});
+  spec.node.devices.push_back({"sw", DeviceKind::PcieSwitch, 2});
   spec.node.links.push_back(link(from, to, textbook_bandwidth, Duration(1)));
   spec.node.links.back().connect = connect;
   spec.node.links.back().duplex = duplex;

@@ -18,7 +18,7 @@ using namespace collsim;
 TEST_CASE("the cut around a GPU is the sum of its links") {
   ClusterSpec spec = test::star(3);
   spec.node.links.push_back(test::link("gpu0", "gpu1", test::textbook_bandwidth, Duration(1)));
-  spec.node.links.back().duplex = Duplex::one_way;
+  spec.node.links.back().duplex = Duplex::OneWay;
   const Graph graph = build_graph(spec);
   const auto cuts = gpu_cuts(graph, graph.gpus());
   REQUIRE(cuts.size() == 3);
@@ -66,7 +66,7 @@ TEST_CASE("shortest latencies agree with relaxing every link until nothing chang
       for (std::size_t round = 0; round < graph.devices().size(); ++round) {
         for (const Link& link : graph.links()) {
           const bool forwards =
-              link.source == from || graph.device(link.source).kind != DeviceKind::gpu;
+              link.source == from || graph.device(link.source).kind != DeviceKind::Gpu;
           if (!forwards || !known.contains(link.source)) {
             continue;
           }

@@ -107,10 +107,10 @@ TEST_CASE("parallel links are told apart by a number behind the name") {
 TEST_CASE("the builder refuses what cannot carry data") {
   GraphBuilder builder;
   const std::uint32_t stem = builder.add_stem("gpu", true);
-  const DeviceId a = builder.add_device(DeviceKind::gpu, NodeId(0), stem, 0);
-  const DeviceId b = builder.add_device(DeviceKind::gpu, NodeId(0), stem, 1);
+  const DeviceId a = builder.add_device(DeviceKind::Gpu, NodeId(0), stem, 0);
+  const DeviceId b = builder.add_device(DeviceKind::Gpu, NodeId(0), stem, 1);
   Link link{
-      a, b, test::textbook_bandwidth, Duration(1), LinkKind::generic, builder.add_level("link")};
+      a, b, test::textbook_bandwidth, Duration(1), LinkKind::Generic, builder.add_level("link")};
   SECTION("no bandwidth") {
     link.bandwidth = Bandwidth();
     CHECK_THROWS_AS(builder.add_link(link), InputError);

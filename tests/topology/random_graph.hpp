@@ -16,7 +16,7 @@
 namespace collsim::test {
 
 struct RandomGraph {
-  std::vector<DeviceKind> forwarding{DeviceKind::nvswitch, DeviceKind::cpu};
+  std::vector<DeviceKind> forwarding{DeviceKind::Nvswitch, DeviceKind::Cpu};
   std::uint32_t most_nics = 0;
   bool one_bandwidth = false;  ///< all links as wide
 };
@@ -30,11 +30,11 @@ inline Graph random_graph(const RandomGraph& shape) {
       spec.devices.push_back({stem + std::to_string(i), kind, 0});
     }
   };
-  add(DeviceKind::gpu, *rc::gen::inRange(2U, 6U), "gpu");
+  add(DeviceKind::Gpu, *rc::gen::inRange(2U, 6U), "gpu");
   for (const DeviceKind kind : shape.forwarding) {
     add(kind, *rc::gen::inRange(1U, 5U), std::string(name_of(kind)));
   }
-  add(DeviceKind::nic, shape.most_nics == 0 ? 0 : *rc::gen::inRange(0U, shape.most_nics + 1),
+  add(DeviceKind::Nic, shape.most_nics == 0 ? 0 : *rc::gen::inRange(0U, shape.most_nics + 1),
       "nic");
   const auto some_device = rc::gen::inRange(std::size_t{0}, spec.devices.size());
   const int links = *rc::gen::inRange(5, 40);
@@ -42,7 +42,7 @@ inline Graph random_graph(const RandomGraph& shape) {
     const std::size_t from = *some_device;
     const std::size_t to = *some_device;
     const auto is_gpu = [&spec](std::size_t device) {
-      return spec.devices[device].kind == DeviceKind::gpu;
+      return spec.devices[device].kind == DeviceKind::Gpu;
     };
     // Direct links between GPUs make routes too simple, so most are left out.
     if (from == to || (is_gpu(from) && is_gpu(to) && *rc::gen::inRange(0, 8) > 0)) {
@@ -51,7 +51,7 @@ inline Graph random_graph(const RandomGraph& shape) {
     LinkSpec link;
     link.from = spec.devices[from].name;
     link.to = spec.devices[to].name;
-    link.duplex = *rc::gen::element(Duplex::both_ways, Duplex::both_ways, Duplex::one_way);
+    link.duplex = *rc::gen::element(Duplex::BothWays, Duplex::BothWays, Duplex::OneWay);
     link.count = *rc::gen::inRange(1U, 3U);
     const std::int64_t width = shape.one_bandwidth ? 1 : *rc::gen::inRange(1, 4);
     link.bandwidth = Bandwidth::bytes_per_second(width * 1'000'000'000);
@@ -78,7 +78,7 @@ struct PathQuestion {
 
 inline bool forwards(const Graph& graph, const PathQuestion& question, DeviceId device) {
   const DeviceKind kind = graph.device(device).kind;
-  return kind != DeviceKind::gpu && (kind != DeviceKind::nic || question.nics_forward);
+  return kind != DeviceKind::Gpu && (kind != DeviceKind::Nic || question.nics_forward);
 }
 
 /// The fewest links from each device to the end of the question: every link is tried until nothing

@@ -65,7 +65,7 @@ Duration latency_of(const Graph& graph, const test::Path& path) {
 TEST_CASE("a static route is one of the widest shortest paths") {
   CHECK(rc::check("on random graphs", [] {
     const Graph graph = test::random_graph({});
-    const Router router(graph, RoutingKind::fixed);
+    const Router router(graph, RoutingKind::Fixed);
     for_each_pair(graph, [&](DeviceId from, DeviceId to) {
       const auto paths = test::widest_shortest_paths(graph, from, {to});
       if (paths.empty()) {
@@ -83,7 +83,7 @@ TEST_CASE("a static route is one of the widest shortest paths") {
 TEST_CASE("a sprayed route is all widest shortest paths in equal parts") {
   CHECK(rc::check("on random graphs", [] {
     const Graph graph = test::random_graph({});
-    const Router router(graph, RoutingKind::spray);
+    const Router router(graph, RoutingKind::Spray);
     for_each_pair(graph, [&](DeviceId from, DeviceId to) {
       const auto paths = test::widest_shortest_paths(graph, from, {to});
       if (paths.empty()) {
@@ -110,7 +110,7 @@ TEST_CASE("a sprayed route is all widest shortest paths in equal parts") {
 TEST_CASE("static forwards by destination: routes to one GPU never part once they have met") {
   CHECK(rc::check("on random graphs with links of one width", [] {
     const Graph graph = test::random_graph({.one_bandwidth = true});
-    const Router router(graph, RoutingKind::fixed);
+    const Router router(graph, RoutingKind::Fixed);
     for (const DeviceId to : graph.gpus()) {
       std::map<DeviceId, LinkId> next;
       for (const DeviceId from : graph.gpus()) {
@@ -129,7 +129,7 @@ TEST_CASE("static forwards by destination: routes to one GPU never part once the
 TEST_CASE("a GPU's NIC has the fewest links to it, then the widest way, then the lowest number") {
   CHECK(rc::check("on random graphs", [] {
     const Graph graph = test::random_graph({.most_nics = 3});
-    const Router router(graph, RoutingKind::fixed);
+    const Router router(graph, RoutingKind::Fixed);
     for (const DeviceId gpu : graph.gpus()) {
       std::optional<DeviceId> best;
       test::Path way;
@@ -173,7 +173,7 @@ void require_conserved(const Graph& graph, const Route& route, DeviceId from, De
 }  // namespace
 
 TEST_CASE("every two GPUs of a cluster are joined by a route that loses no bytes") {
-  for (const RoutingKind routing : {RoutingKind::fixed, RoutingKind::spray}) {
+  for (const RoutingKind routing : {RoutingKind::Fixed, RoutingKind::Spray}) {
     std::vector<ClusterSpec> specs{test::star(5),
                                    test::mesh(5),
                                    test::textbook_nodes(3),
@@ -218,7 +218,7 @@ struct LeafShift {
 }  // namespace
 
 TEST_CASE("routes commute with a shift by whole leaves") {
-  for (const RoutingKind routing : {RoutingKind::fixed, RoutingKind::spray}) {
+  for (const RoutingKind routing : {RoutingKind::Fixed, RoutingKind::Spray}) {
     // 32 ports at 1:1 hold two nodes of 8 NICs; three full leaves.
     const Cluster cluster(test::dgx_leaf_spine(6, 32, 1, routing));
     const Graph& graph = cluster.graph();

@@ -86,7 +86,7 @@ TEST_CASE("NVLink wins over PCIe, and each GPU has its own NIC or the first of e
 TEST_CASE("uplinks are chosen by the destination's index within its leaf") {
   // 8 ports at 1:1 are 4 down and 4 up: 4 nodes with one NIC each on a leaf.
   ClusterSpec spec = test::textbook_nodes(8);
-  spec.fabric.kind = FabricKind::leaf_spine;
+  spec.fabric.kind = FabricKind::LeafSpine;
   spec.fabric.leaf.ports = 8;
   const Cluster cluster(spec);
   // Node 6 is number 2 on leaf 1.
@@ -100,8 +100,8 @@ TEST_CASE("uplinks are chosen by the destination's index within its leaf") {
 
 TEST_CASE("spray splits evenly over the uplinks") {
   ClusterSpec spec = test::textbook_nodes(4);
-  spec.fabric.kind = FabricKind::leaf_spine;
-  spec.fabric.routing = RoutingKind::spray;
+  spec.fabric.kind = FabricKind::LeafSpine;
+  spec.fabric.routing = RoutingKind::Spray;
   spec.fabric.leaf.ports = 4;
   spec.fabric.spine.latency = std::chrono::nanoseconds(7);
   spec.fabric.leaf.latency = std::chrono::nanoseconds(11);
@@ -124,7 +124,7 @@ TEST_CASE("parallel links: static takes one by destination, spray all") {
   const Cluster fixed(spec);
   CHECK(hops(fixed, "gpu0", "gpu2") == Words{"gpu0 -> switch", "switch -> gpu2"});
   CHECK(hops(fixed, "gpu0", "gpu3") == Words{"gpu0 -> switch#1", "switch -> gpu3#1"});
-  spec.fabric.routing = RoutingKind::spray;
+  spec.fabric.routing = RoutingKind::Spray;
   const Cluster sprayed(spec);
   const Route found = route(sprayed, "gpu0", "gpu3");
   CHECK(hops(sprayed, found) == Words{"gpu0 -> switch 1/2", "gpu0 -> switch#1 1/2",
@@ -156,44 +156,44 @@ Cluster cluster_of(ExplicitGraphSpec graph) {
 
 TEST_CASE("GPUs forward nothing, CPUs do") {
   const Cluster cluster =
-      cluster_of(graph_of({{"a", DeviceKind::gpu, {}},
-                           {"b", DeviceKind::gpu, {}},
-                           {"c", DeviceKind::gpu, {}},
-                           {"x", DeviceKind::cpu, {}},
-                           {"y", DeviceKind::cpu, {}}},
+      cluster_of(graph_of({{"a", DeviceKind::Gpu, {}},
+                           {"b", DeviceKind::Gpu, {}},
+                           {"c", DeviceKind::Gpu, {}},
+                           {"x", DeviceKind::Cpu, {}},
+                           {"y", DeviceKind::Cpu, {}}},
                           {{"a", "b"}, {"b", "c"}, {"a", "x"}, {"x", "y"}, {"y", "c"}}));
   CHECK(hops(cluster, "a", "c") == Words{"a -> x", "x -> y", "y -> c"});
 }
 
 TEST_CASE("NICs forward where there is no other way") {
   const Cluster cluster = cluster_of(
-      graph_of({{"a", DeviceKind::gpu, {}}, {"b", DeviceKind::gpu, {}}, {"n", DeviceKind::nic, {}}},
+      graph_of({{"a", DeviceKind::Gpu, {}}, {"b", DeviceKind::Gpu, {}}, {"n", DeviceKind::Nic, {}}},
                {{"a", "n"}, {"n", "b"}}));
   CHECK(hops(cluster, "a", "b") == Words{"a -> n", "n -> b"});
 }
 
 TEST_CASE("a switch that spans nodes wins over the NICs") {
   const Cluster cluster = cluster_of(graph_of(
-      {{"a", DeviceKind::gpu, 0},
-       {"b", DeviceKind::gpu, 1},
-       {"nic_a", DeviceKind::nic, 0},
-       {"nic_b", DeviceKind::nic, 1},
-       {"nvswitch", DeviceKind::nvswitch, {}}},
+      {{"a", DeviceKind::Gpu, 0},
+       {"b", DeviceKind::Gpu, 1},
+       {"nic_a", DeviceKind::Nic, 0},
+       {"nic_b", DeviceKind::Nic, 1},
+       {"nvswitch", DeviceKind::Nvswitch, {}}},
       {{"a", "nic_a"}, {"nic_a", "nic_b"}, {"nic_b", "b"}, {"a", "nvswitch"}, {"nvswitch", "b"}}));
   CHECK(hops(cluster, "a", "b") == Words{"a -> nvswitch", "nvswitch -> b"});
 }
 
 TEST_CASE("where the nearest NICs do not meet, any way will do") {
   // a's nearest NIC is on plane p, b has none there.
-  const Cluster cluster = cluster_of(graph_of({{"a", DeviceKind::gpu, 0},
-                                               {"c", DeviceKind::gpu, 0},
-                                               {"b", DeviceKind::gpu, 1},
-                                               {"a_p", DeviceKind::nic, 0},
-                                               {"a_q", DeviceKind::nic, 0},
-                                               {"b_q", DeviceKind::nic, 1},
-                                               {"cpu", DeviceKind::cpu, 0},
-                                               {"p", DeviceKind::network_switch, {}},
-                                               {"q", DeviceKind::network_switch, {}}},
+  const Cluster cluster = cluster_of(graph_of({{"a", DeviceKind::Gpu, 0},
+                                               {"c", DeviceKind::Gpu, 0},
+                                               {"b", DeviceKind::Gpu, 1},
+                                               {"a_p", DeviceKind::Nic, 0},
+                                               {"a_q", DeviceKind::Nic, 0},
+                                               {"b_q", DeviceKind::Nic, 1},
+                                               {"cpu", DeviceKind::Cpu, 0},
+                                               {"p", DeviceKind::NetworkSwitch, {}},
+                                               {"q", DeviceKind::NetworkSwitch, {}}},
                                               {{"a", "a_p"},
                                                {"a", "cpu"},
                                                {"c", "cpu"},
@@ -208,45 +208,45 @@ TEST_CASE("where the nearest NICs do not meet, any way will do") {
 
 TEST_CASE("a router names the GPUs between which there is no path") {
   const Graph graph = detail::build_explicit(
-      graph_of({{"a", DeviceKind::gpu, {}}, {"b", DeviceKind::gpu, {}}}, {}));
-  const Router router(graph, RoutingKind::fixed);
+      graph_of({{"a", DeviceKind::Gpu, {}}, {"b", DeviceKind::Gpu, {}}}, {}));
+  const Router router(graph, RoutingKind::Fixed);
   CHECK_THROWS_WITH(router.route(DeviceId(0), DeviceId(1)), "there is no path from a to b");
   CHECK_THROWS_AS(router.route(DeviceId(0), DeviceId(0)), InternalError);
 }
 
 TEST_CASE("spray refuses more paths than it can count exactly") {
   // 2^11 parallel links, three times in a row: 2^33 paths.
-  ExplicitGraphSpec graph = graph_of({{"a", DeviceKind::gpu, {}},
-                                      {"b", DeviceKind::gpu, {}},
-                                      {"x", DeviceKind::nvswitch, {}},
-                                      {"y", DeviceKind::nvswitch, {}}},
+  ExplicitGraphSpec graph = graph_of({{"a", DeviceKind::Gpu, {}},
+                                      {"b", DeviceKind::Gpu, {}},
+                                      {"x", DeviceKind::Nvswitch, {}},
+                                      {"y", DeviceKind::Nvswitch, {}}},
                                      {{"a", "x"}, {"x", "y"}, {"y", "b"}});
   for (LinkSpec& link : graph.links) {
     link.count = 1U << 11U;
   }
   const Graph built = detail::build_explicit(graph);
-  const Router router(built, RoutingKind::spray);
+  const Router router(built, RoutingKind::Spray);
   CHECK_THROWS_AS(router.route(DeviceId(0), DeviceId(1)), InputError);
 }
 
 TEST_CASE("a sprayed rate that 64 bits cannot hold throws") {
   GraphBuilder builder;
   const std::uint32_t stem = builder.add_stem("gpu", true);
-  const DeviceId a = builder.add_device(DeviceKind::gpu, NodeId(0), stem, 0);
-  const DeviceId b = builder.add_device(DeviceKind::gpu, NodeId(0), stem, 1);
+  const DeviceId a = builder.add_device(DeviceKind::Gpu, NodeId(0), stem, 0);
+  const DeviceId b = builder.add_device(DeviceKind::Gpu, NodeId(0), stem, 1);
   const Bandwidth widest = Bandwidth::from_units(std::numeric_limits<std::int64_t>::max());
-  const Link link{a, b, widest, Duration(1), LinkKind::generic, builder.add_level("link")};
+  const Link link{a, b, widest, Duration(1), LinkKind::Generic, builder.add_level("link")};
   builder.add_cable(link);
   builder.add_cable(link);
   const Graph graph = std::move(builder).freeze();
-  const Route route = Router(graph, RoutingKind::spray).route(a, b);
+  const Route route = Router(graph, RoutingKind::Spray).route(a, b);
   CHECK_THROWS_AS(route.full_rate(graph), std::overflow_error);
 }
 
 TEST_CASE("static spreads the destinations of a leaf evenly over the uplinks") {
   // 12 ports at 2:1 are 8 down and 4 up; one NIC a node.
   ClusterSpec spec = test::textbook_nodes(24);
-  spec.fabric.kind = FabricKind::leaf_spine;
+  spec.fabric.kind = FabricKind::LeafSpine;
   spec.fabric.leaf.ports = 12;
   spec.fabric.oversubscription = 2;
   const Cluster cluster(spec);

@@ -121,9 +121,9 @@ TEST_CASE("dgx-h100 is 8 GPUs on NVSwitch with a NIC each", "[clusters]") {
   CHECK(graph.nics(NodeId(0)).size() == 8);
   CHECK(link_between(graph, "gpu3", "nvswitch").bandwidth == 450_GBps);
   CHECK(link_between(graph, "gpu3", "pcie-switch3").bandwidth == 63_GBps);
-  CHECK(link_between(graph, "pcie-switch3", "cpu0").kind == LinkKind::pcie);
-  CHECK(link_between(graph, "pcie-switch4", "cpu1").kind == LinkKind::pcie);
-  CHECK(link_between(graph, "cpu0", "cpu1").kind == LinkKind::socket);
+  CHECK(link_between(graph, "pcie-switch3", "cpu0").kind == LinkKind::Pcie);
+  CHECK(link_between(graph, "pcie-switch4", "cpu1").kind == LinkKind::Pcie);
+  CHECK(link_between(graph, "cpu0", "cpu1").kind == LinkKind::Socket);
   // 235 ns one way between two GPUs, over NVLink and not over PCIe.
   const Route route = cluster.router().route(graph.gpus()[0], graph.gpus()[7]);
   CHECK(route.latency == 235'000_ps);

@@ -64,11 +64,11 @@ TEST_CASE("a setting creates what is legal and not there", "[overlay]") {
        "fabric.kind=single-switch", "fabric.link={bandwidth: 1 GB/s, latency: 1 us}",
        "fabric.switch.latency=5 ns"});
   CHECK(spec.description == "words");
-  CHECK(spec.node.devices.at(0).kind == DeviceKind::nic);
+  CHECK(spec.node.devices.at(0).kind == DeviceKind::Nic);
   CHECK(spec.node.links.size() == 2);
   CHECK(spec.fabric.leaf.latency == 5'000_ps);
   // A key without a value counts as not there.
-  CHECK(spec_of(two_gpus() + "fabric:\n", {"fabric.kind=none"}).fabric.kind == FabricKind::none);
+  CHECK(spec_of(two_gpus() + "fabric:\n", {"fabric.kind=none"}).fabric.kind == FabricKind::None);
 }
 
 TEST_CASE("settings reach into the file of a node", "[overlay]") {

@@ -83,20 +83,20 @@ TEST_CASE("every key of a node is read", "[spec]") {
   CHECK(spec.node.gpus == 4);
   REQUIRE(spec.node.devices.size() == 2);
   CHECK(spec.node.devices[0].name == "pcie");
-  CHECK(spec.node.devices[0].kind == DeviceKind::pcie_switch);
+  CHECK(spec.node.devices[0].kind == DeviceKind::PcieSwitch);
   CHECK(spec.node.devices[0].count == 2U);
   CHECK(spec.node.devices[1].count == std::nullopt);
   REQUIRE(spec.node.links.size() == 1);
   const LinkSpec& link = spec.node.links[0];
   CHECK(link.from == "gpu");
   CHECK(link.to == "pcie");
-  CHECK(link.connect == Connect::grouped);
-  CHECK(link.duplex == Duplex::one_way);
+  CHECK(link.connect == Connect::Grouped);
+  CHECK(link.duplex == Duplex::OneWay);
   CHECK(link.count == 2);
-  CHECK(link.kind == LinkKind::pcie);
+  CHECK(link.kind == LinkKind::Pcie);
   CHECK(link.bandwidth == 63_GBps);
   CHECK(link.latency == 110'000_ps);
-  CHECK(spec.fabric.kind == FabricKind::none);
+  CHECK(spec.fabric.kind == FabricKind::None);
 }
 
 TEST_CASE("every key of a fabric is read", "[spec]") {
@@ -104,29 +104,29 @@ TEST_CASE("every key of a fabric is read", "[spec]") {
       spec_of(with_fabric(single_switch + "  routing: spray\n"
                                           "  switch: {latency: 5 ns, ports: 36}\n"))
           .fabric;
-  CHECK(one.kind == FabricKind::single_switch);
-  CHECK(one.routing == RoutingKind::spray);
+  CHECK(one.kind == FabricKind::SingleSwitch);
+  CHECK(one.routing == RoutingKind::Spray);
   CHECK(one.leaf.latency == 5'000_ps);
   CHECK(one.leaf.ports == 36U);
   CHECK(one.link.bandwidth == 1_GBps);
   CHECK(one.link.latency == 1'000'000_ps);
-  CHECK(one.link.kind == LinkKind::generic);
+  CHECK(one.link.kind == LinkKind::Generic);
 
   const FabricSpec two =
       spec_of(with_fabric(leaf_spine + "  routing: static\n"
                                        "  spine: {oversubscription: 3, ports: 8, latency: 7 ns}\n"
                                        "  uplink: {bandwidth: 800 Gb/s}\n"))
           .fabric;
-  CHECK(two.kind == FabricKind::leaf_spine);
-  CHECK(two.routing == RoutingKind::fixed);
+  CHECK(two.kind == FabricKind::LeafSpine);
+  CHECK(two.routing == RoutingKind::Fixed);
   CHECK(two.leaf.ports == 4U);
   CHECK(two.leaf.latency == 230'000_ps);
   CHECK(two.spine.latency == 7'000_ps);
   CHECK(two.spine.ports == 8U);
   CHECK(two.oversubscription == 3);
-  CHECK(two.link.kind == LinkKind::infiniband);
+  CHECK(two.link.kind == LinkKind::Infiniband);
   REQUIRE(two.uplink.has_value());
-  CHECK(two.uplink->kind == LinkKind::infiniband);
+  CHECK(two.uplink->kind == LinkKind::Infiniband);
   CHECK(two.uplink->bandwidth == 100_GBps);
   CHECK(two.uplink->latency == 30'000_ps);
 }
@@ -140,7 +140,7 @@ TEST_CASE("every key of an explicit graph is read", "[spec]") {
   CHECK(spec.graph->devices[1].node == 1U);
   REQUIRE(spec.graph->links.size() == 1);
   CHECK(spec.graph->links[0].count == 2);
-  CHECK(spec.graph->links[0].kind == LinkKind::nvlink);
+  CHECK(spec.graph->links[0].kind == LinkKind::Nvlink);
   CHECK(spec.nodes == 2);
   CHECK(message(explicit_graph) == "accepted");
 }

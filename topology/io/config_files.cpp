@@ -62,7 +62,7 @@ std::string find_config(const ConfigPath& path, std::string_view folder,
 
 std::string folder_of(const YamlTree& tree, Position position) {
   const SourceText& source = tree.sources().at(position.source);
-  if (source.origin() == SourceText::Origin::setting) {
+  if (source.origin() == SourceText::Origin::Setting) {
     return {};
   }
   return std::filesystem::path(source.name()).parent_path().string();

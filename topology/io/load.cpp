@@ -40,7 +40,7 @@ std::optional<AliasFile> read_alias(const YamlTree& tree, YamlId root) {
 YamlId parse_text(YamlTree& tree, const std::string& file, std::string_view text) {
   const std::uint32_t source = tree.sources().add_file(file, text);
   const YamlId root = parse_yaml(tree, source);
-  if (tree.node(root).kind == YamlNode::Kind::null) {
+  if (tree.node(root).kind == YamlNode::Kind::Null) {
     refuse_at(tree, Position{source, 0, 0}, {}, "empty: expected a YAML mapping");
   }
   return root;
@@ -117,7 +117,7 @@ std::string digest_of(const ClusterSpec& spec) {
 
 LoadedCluster finish(YamlTree tree, YamlId root, const std::vector<Setting>& settings,
                      const ConfigPath& config) {
-  if (tree.node(root).kind == YamlNode::Kind::mapping) {
+  if (tree.node(root).kind == YamlNode::Kind::Mapping) {
     root = follow_alias(tree, root, config);
     const auto include = [&config](YamlTree& document, YamlId at) {
       include_node(document, at, config);

@@ -95,11 +95,11 @@ class Walk {
   /// there.
   void enter(const Segment& segment, const Segment& next) {
     const std::optional<YamlId> existing = child(segment);
-    if (existing && tree_.node(*existing).kind != YamlNode::Kind::null) {
+    if (existing && tree_.node(*existing).kind != YamlNode::Kind::Null) {
       at_ = *existing;
     } else {
-      const auto kind = std::holds_alternative<std::size_t>(next) ? YamlNode::Kind::sequence
-                                                                  : YamlNode::Kind::mapping;
+      const auto kind = std::holds_alternative<std::size_t>(next) ? YamlNode::Kind::Sequence
+                                                                  : YamlNode::Kind::Mapping;
       const YamlId created = tree_.add(YamlNode{kind, setting_, {}, {}, {}});
       put(segment, created);
       at_ = created;
@@ -128,14 +128,14 @@ class Walk {
   [[nodiscard]] std::optional<YamlId> child(const Segment& segment) const {
     const YamlNode& node = tree_.node(at_);
     if (const auto* key = std::get_if<std::string>(&segment)) {
-      if (node.kind != YamlNode::Kind::mapping) {
+      if (node.kind != YamlNode::Kind::Mapping) {
         refuse_at(tree_, setting_, path_,
                   "has no key " + in_quotes(*key) + ": it is " + found_text(node));
       }
       return tree_.find(at_, *key);
     }
     const std::size_t number = std::get<std::size_t>(segment);
-    if (node.kind != YamlNode::Kind::sequence) {
+    if (node.kind != YamlNode::Kind::Sequence) {
       refuse_at(tree_, setting_, path_,
                 "has no item [" + std::to_string(number) + "]: it is " + found_text(node));
     }
@@ -205,7 +205,7 @@ void move_gpus_into_node(YamlTree& tree, YamlId root) {
   if (!gpus || !node || tree.find(root, "graph")) {
     return;
   }
-  if (tree.node(*node).kind != YamlNode::Kind::mapping) {
+  if (tree.node(*node).kind != YamlNode::Kind::Mapping) {
     return;
   }
   const Position position = tree.node(*gpus).position;

@@ -20,31 +20,31 @@ constexpr IntegerRange switch_ports{2, 1U << 16};
 constexpr IntegerRange oversubscriptions{1, 1U << 16};
 constexpr IntegerRange node_numbers{0, (1U << 20) - 1};
 
-constexpr std::array<Choice<DeviceKind>, 6> device_kinds{{{"gpu", DeviceKind::gpu},
-                                                          {"nvswitch", DeviceKind::nvswitch},
-                                                          {"pcie-switch", DeviceKind::pcie_switch},
-                                                          {"cpu", DeviceKind::cpu},
-                                                          {"nic", DeviceKind::nic},
-                                                          {"switch", DeviceKind::network_switch}}};
-constexpr std::array<Choice<LinkKind>, 7> link_kinds{{{"generic", LinkKind::generic},
-                                                      {"nvlink", LinkKind::nvlink},
-                                                      {"xgmi", LinkKind::xgmi},
-                                                      {"pcie", LinkKind::pcie},
-                                                      {"socket", LinkKind::socket},
-                                                      {"infiniband", LinkKind::infiniband},
-                                                      {"ethernet", LinkKind::ethernet}}};
-constexpr std::array<Choice<Connect>, 4> connects{{{"all", Connect::all},
-                                                   {"one-to-one", Connect::one_to_one},
-                                                   {"grouped", Connect::grouped},
-                                                   {"mesh", Connect::mesh}}};
+constexpr std::array<Choice<DeviceKind>, 6> device_kinds{{{"gpu", DeviceKind::Gpu},
+                                                          {"nvswitch", DeviceKind::Nvswitch},
+                                                          {"pcie-switch", DeviceKind::PcieSwitch},
+                                                          {"cpu", DeviceKind::Cpu},
+                                                          {"nic", DeviceKind::Nic},
+                                                          {"switch", DeviceKind::NetworkSwitch}}};
+constexpr std::array<Choice<LinkKind>, 7> link_kinds{{{"generic", LinkKind::Generic},
+                                                      {"nvlink", LinkKind::Nvlink},
+                                                      {"xgmi", LinkKind::Xgmi},
+                                                      {"pcie", LinkKind::Pcie},
+                                                      {"socket", LinkKind::Socket},
+                                                      {"infiniband", LinkKind::Infiniband},
+                                                      {"ethernet", LinkKind::Ethernet}}};
+constexpr std::array<Choice<Connect>, 4> connects{{{"all", Connect::All},
+                                                   {"one-to-one", Connect::OneToOne},
+                                                   {"grouped", Connect::Grouped},
+                                                   {"mesh", Connect::Mesh}}};
 constexpr std::array<Choice<Duplex>, 2> duplexes{
-    {{"both", Duplex::both_ways}, {"one-way", Duplex::one_way}}};
+    {{"both", Duplex::BothWays}, {"one-way", Duplex::OneWay}}};
 constexpr std::array<Choice<FabricKind>, 3> fabric_kinds{
-    {{"none", FabricKind::none},
-     {"single-switch", FabricKind::single_switch},
-     {"leaf-spine", FabricKind::leaf_spine}}};
+    {{"none", FabricKind::None},
+     {"single-switch", FabricKind::SingleSwitch},
+     {"leaf-spine", FabricKind::LeafSpine}}};
 constexpr std::array<Choice<RoutingKind>, 2> routings{
-    {{"static", RoutingKind::fixed}, {"spray", RoutingKind::spray}}};
+    {{"static", RoutingKind::Fixed}, {"spray", RoutingKind::Spray}}};
 
 template <class Value, std::size_t Count>
 std::span<const Choice<Value>> all(const std::array<Choice<Value>, Count>& choices) {
@@ -62,11 +62,11 @@ LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_fami
   link.from = reader.text("from");
   link.to = reader.text("to");
   if (joins_families) {
-    link.connect = reader.choice("connect", all(connects), Default<Connect>{Connect::all});
+    link.connect = reader.choice("connect", all(connects), Default<Connect>{Connect::All});
   }
-  link.duplex = reader.choice("duplex", all(duplexes), Default<Duplex>{Duplex::both_ways});
+  link.duplex = reader.choice("duplex", all(duplexes), Default<Duplex>{Duplex::BothWays});
   link.count = reader.integer("count", parallel_links, Default<std::uint32_t>{1});
-  link.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{LinkKind::generic});
+  link.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{LinkKind::Generic});
   link.bandwidth = reader.bandwidth("bandwidth");
   link.latency = reader.duration("latency");
   return link;
@@ -103,7 +103,7 @@ NodeSpec read_node(ReadContext context, const MappingReader& cluster) {
 
 FabricLinkSpec read_fabric_link(const MappingReader& reader) {
   FabricLinkSpec link;
-  link.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{LinkKind::generic});
+  link.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{LinkKind::Generic});
   link.bandwidth = reader.bandwidth("bandwidth");
   link.latency = reader.duration("latency");
   return link;
@@ -153,15 +153,15 @@ FabricSpec read_fabric(const MappingReader& cluster) {
   if (cluster.has("fabric")) {
     fabric.kind = reader.choice("kind", all(fabric_kinds));
   } else {
-    fabric.kind = reader.choice("kind", all(fabric_kinds), Default<FabricKind>{FabricKind::none});
+    fabric.kind = reader.choice("kind", all(fabric_kinds), Default<FabricKind>{FabricKind::None});
   }
-  if (fabric.kind == FabricKind::none) {
+  if (fabric.kind == FabricKind::None) {
     refuse_other_keys(reader, "none", {});
     return fabric;
   }
   fabric.routing =
-      reader.choice("routing", all(routings), Default<RoutingKind>{RoutingKind::fixed});
-  if (fabric.kind == FabricKind::single_switch) {
+      reader.choice("routing", all(routings), Default<RoutingKind>{RoutingKind::Fixed});
+  if (fabric.kind == FabricKind::SingleSwitch) {
     refuse_other_keys(reader, "single-switch", {"routing", "switch", "link"});
     fabric.leaf = read_switch(reader.mapping("switch", {"ports", "latency"}), {Duration{}});
     fabric.link = read_required_link(reader);

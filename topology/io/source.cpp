@@ -135,19 +135,19 @@ std::string_view SourceText::line(std::uint32_t number) const {
 
 std::uint32_t Sources::add_file(std::string name, std::string_view text) {
   std::string checked = checked_text(name, text);
-  texts_.emplace_back(std::move(name), SourceText::Origin::file, std::move(checked));
+  texts_.emplace_back(std::move(name), SourceText::Origin::File, std::move(checked));
   return static_cast<std::uint32_t>(texts_.size() - 1);
 }
 
 std::uint32_t Sources::add_setting(std::string name, std::string_view text) {
   std::string checked = checked_text(name, text);
-  texts_.emplace_back(std::move(name), SourceText::Origin::setting, std::move(checked));
+  texts_.emplace_back(std::move(name), SourceText::Origin::Setting, std::move(checked));
   return static_cast<std::uint32_t>(texts_.size() - 1);
 }
 
 SourceLocation Sources::location(Position position) const {
   const SourceText& text = texts_[position.source];
-  if (text.origin() == SourceText::Origin::setting) {
+  if (text.origin() == SourceText::Origin::Setting) {
     return SourceLocation{text.name(), 0, 0, {}};
   }
   const std::string_view line = text.line(position.line);
@@ -157,7 +157,7 @@ SourceLocation Sources::location(Position position) const {
 
 std::string Sources::origin(Position position) const {
   const SourceText& text = texts_[position.source];
-  if (text.origin() == SourceText::Origin::setting) {
+  if (text.origin() == SourceText::Origin::Setting) {
     return "--set";
   }
   return text.name() + ":" + std::to_string(position.line);

@@ -29,7 +29,7 @@ struct Position {
 /// A text with a name: a file, or a --set option.
 class SourceText {
  public:
-  enum class Origin : std::uint8_t { file, setting };
+  enum class Origin : std::uint8_t { File, Setting };
 
   SourceText(std::string name, Origin origin, std::string text);
 

@@ -60,14 +60,14 @@ void refuse_at(const YamlTree& tree, Position position, const std::string& path,
 
 std::string found_text(const YamlNode& node) {
   switch (node.kind) {
-    case YamlNode::Kind::null:
+    case YamlNode::Kind::Null:
       return "nothing";
-    case YamlNode::Kind::sequence:
+    case YamlNode::Kind::Sequence:
       return "a list";
-    case YamlNode::Kind::mapping:
+    case YamlNode::Kind::Mapping:
       return "a mapping";
-    case YamlNode::Kind::plain:
-    case YamlNode::Kind::quoted:
+    case YamlNode::Kind::Plain:
+    case YamlNode::Kind::Quoted:
       break;
   }
   return in_quotes(node.text);
@@ -84,7 +84,7 @@ MappingReader::MappingReader(ReadContext context, const LocatedNode& located,
       path_(located.path),
       accepted_(std::move(accepted)) {
   const YamlNode& node = context_.tree.node(located.id);
-  if (node.kind != YamlNode::Kind::mapping) {
+  if (node.kind != YamlNode::Kind::Mapping) {
     refuse_at(context_.tree, position_, path_, "expected a mapping, got " + found_text(node),
               "keys: " + one_of(accepted_));
   }
@@ -117,7 +117,7 @@ std::vector<LocatedNode> MappingReader::items(const std::string& key) const {
     return {};
   }
   const YamlNode& node = context_.tree.node(list->id);
-  if (node.kind != YamlNode::Kind::sequence) {
+  if (node.kind != YamlNode::Kind::Sequence) {
     refuse(key, "expected a list, got " + found_text(node));
   }
   std::vector<LocatedNode> items;
@@ -212,7 +212,7 @@ std::uint32_t MappingReader::integer(const std::string& key, IntegerRange range,
                                std::to_string(range.greatest);
   const std::optional<std::string> text = scalar(key, expected);
   if (text) {
-    const bool plain = context_.tree.node(find(key)->id).kind == YamlNode::Kind::plain;
+    const bool plain = context_.tree.node(find(key)->id).kind == YamlNode::Kind::Plain;
     const std::optional<std::uint32_t> value = plain ? whole_number(*text) : std::nullopt;
     if (!value || *value < range.least || *value > range.greatest) {
       refuse(key,

@@ -44,7 +44,7 @@ class TreeBuilder : public YAML::EventHandler {
     const Position position = frames_.empty()      ? at(mark)
                               : frames_.back().key ? frames_.back().key->position
                                                    : tree_.node(frames_.back().node).position;
-    attach(add(YamlNode{YamlNode::Kind::null, position, {}, {}, {}}, anchor));
+    attach(add(YamlNode{YamlNode::Kind::Null, position, {}, {}, {}}, anchor));
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -55,7 +55,7 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     // yaml-cpp tells plain text from quoted by the tag that it supplies.
-    const auto kind = tag == "!" ? YamlNode::Kind::quoted : YamlNode::Kind::plain;
+    const auto kind = tag == "!" ? YamlNode::Kind::Quoted : YamlNode::Kind::Plain;
     attach(add(YamlNode{kind, at(mark), value, {}, {}}, anchor));
   }
 
@@ -80,13 +80,13 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value /*style*/) override {
-    begin_collection(mark, tag, anchor, YamlNode::Kind::sequence);
+    begin_collection(mark, tag, anchor, YamlNode::Kind::Sequence);
   }
   void OnSequenceEnd() override { frames_.pop_back(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value /*style*/) override {
-    begin_collection(mark, tag, anchor, YamlNode::Kind::mapping);
+    begin_collection(mark, tag, anchor, YamlNode::Kind::Mapping);
   }
   void OnMapEnd() override { frames_.pop_back(); }
 
@@ -173,7 +173,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
     const YamlId id = add(YamlNode{kind, at(mark), {}, {}, {}}, anchor);
     attach(id);
-    frames_.push_back(Frame{id, kind == YamlNode::Kind::mapping, {}});
+    frames_.push_back(Frame{id, kind == YamlNode::Kind::Mapping, {}});
   }
 
   [[noreturn]] void refuse_depth(const YAML::Mark& mark) const {
@@ -206,7 +206,7 @@ class TreeBuilder : public YAML::EventHandler {
   /// Copies a subtree to `depth` below the root. By value: adding nodes moves the others.
   YamlId copy(YamlId id, std::size_t depth, const YAML::Mark& mark) {
     YamlNode node = tree_.node(id);
-    const bool is_collection = !node.is_scalar() && node.kind != YamlNode::Kind::null;
+    const bool is_collection = !node.is_scalar() && node.kind != YamlNode::Kind::Null;
     if (is_collection && depth == deepest) {
       refuse_depth(mark);
     }
@@ -282,7 +282,7 @@ YamlId parse_yaml(YamlTree& tree, std::uint32_t source) {
     builder.refuse_syntax(YAML::Mark::null_mark(), error.what());
   }
   if (!builder.root()) {
-    return tree.add(YamlNode{YamlNode::Kind::null, Position{source, 0, 0}, {}, {}, {}});
+    return tree.add(YamlNode{YamlNode::Kind::Null, Position{source, 0, 0}, {}, {}, {}});
   }
   return *builder.root();
 }

@@ -27,16 +27,16 @@ struct YamlEntry {
 };
 
 struct YamlNode {
-  enum class Kind : std::uint8_t { null, plain, quoted, sequence, mapping };
+  enum class Kind : std::uint8_t { Null, Plain, Quoted, Sequence, Mapping };
 
-  Kind kind = Kind::null;
+  Kind kind = Kind::Null;
   /// Where it begins; of a null value, the place of its key; of an alias, the place of the alias.
   Position position;
   std::string text;  ///< of a plain or quoted scalar
   std::vector<YamlId> items;
   std::vector<YamlEntry> entries;  ///< in document order
 
-  [[nodiscard]] bool is_scalar() const { return kind == Kind::plain || kind == Kind::quoted; }
+  [[nodiscard]] bool is_scalar() const { return kind == Kind::Plain || kind == Kind::Quoted; }
 };
 
 /// The nodes of all texts of a description, and the texts.
