@@ -120,6 +120,11 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error,
                        const std::vector<std::string>& words) {
   const Chosen chosen = choose(app, words);
   const std::string see_help = "see " + chosen.name + " --help";
+  const bool wants_command = !commands_of(*chosen.app).empty();
+  const bool has_word = !chosen.words.empty() && !chosen.words.front().starts_with('-');
+  if (wants_command && has_word) {
+    return command_error(chosen, see_help);
+  }
   // A misspelt option is why others are missing: it comes first.
   if (const auto unknown = unknown_option(chosen)) {
     // Any letter is near any other.
@@ -128,7 +133,7 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error,
         "unknown option " + *unknown, "",
         (is_word ? did_you_mean(*unknown, option_names(*chosen.app)) : "") + see_help);
   }
-  if (!commands_of(*chosen.app).empty()) {
+  if (wants_command) {
     return command_error(chosen, see_help);
   }
   if (const auto missing = missing_options(*chosen.app);

@@ -1,0 +1,154 @@
+#include "study/placement.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/topology/clusters.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+namespace {
+
+/// Three nodes of four GPUs.
+const Graph& machine() {
+  static const Graph graph = build_graph(test::textbook_nodes(3));
+  return graph;
+}
+
+std::vector<std::string> names(const Graph& graph, const Communicator& gpus) {
+  std::vector<std::string> names;
+  for (const DeviceId gpu : gpus) {
+    names.push_back(graph.name(gpu));
+  }
+  return names;
+}
+
+std::vector<std::string> placed(const PlacementRequest& request) {
+  return names(machine(), place_ranks(machine(), request));
+}
+
+std::string refusal(const PlacementRequest& request) {
+  try {
+    static_cast<void>(place_ranks(machine(), request));
+  } catch (const InputError& error) {
+    return error.render();
+  }
+  return "none";
+}
+
+using Names = std::vector<std::string>;
+
+TEST_CASE("block order goes node by node") {
+  const Names all = placed({});
+  REQUIRE(all.size() == 12);
+  CHECK(all.front() == "node0.gpu0");
+  CHECK(all[4] == "node1.gpu0");
+  CHECK(all.back() == "node2.gpu3");
+}
+
+TEST_CASE("counts take the first nodes, the first GPUs of each, then the first ranks") {
+  PlacementRequest request;
+  request.nodes = 2;
+  request.gpus_per_node = 2;
+  CHECK(placed(request) == Names{"node0.gpu0", "node0.gpu1", "node1.gpu0", "node1.gpu1"});
+  request.ranks = 3;
+  CHECK(placed(request) == Names{"node0.gpu0", "node0.gpu1", "node1.gpu0"});
+  PlacementRequest five;
+  five.ranks = 5;
+  CHECK(placed(five) ==
+        Names{"node0.gpu0", "node0.gpu1", "node0.gpu2", "node0.gpu3", "node1.gpu0"});
+}
+
+TEST_CASE("cyclic order deals the chosen GPUs out over the nodes") {
+  PlacementRequest request;
+  request.order = Placement::cyclic;
+  request.gpus_per_node = 2;
+  CHECK(placed(request) == Names{"node0.gpu0", "node1.gpu0", "node2.gpu0", "node0.gpu1",
+                                 "node1.gpu1", "node2.gpu1"});
+  // Filled by nodes first: the second node has one GPU, the third none.
+  PlacementRequest five;
+  five.order = Placement::cyclic;
+  five.ranks = 5;
+  CHECK(placed(five) ==
+        Names{"node0.gpu0", "node1.gpu0", "node0.gpu1", "node0.gpu2", "node0.gpu3"});
+}
+
+TEST_CASE("a list gives any GPUs in any order") {
+  PlacementRequest request;
+  request.order = Placement::listed;
+  request.gpu_names = {"node2.gpu3", "node0.gpu1"};
+  CHECK(placed(request) == request.gpu_names);
+}
+
+TEST_CASE("on one node block and cyclic are the same") {
+  const Graph star = build_graph(test::star(5));
+  PlacementRequest cyclic;
+  cyclic.order = Placement::cyclic;
+  CHECK(place_ranks(star, cyclic) == place_ranks(star, {}));
+}
+
+TEST_CASE("more than there is") {
+  PlacementRequest nodes;
+  nodes.nodes = 4;
+  CHECK(refusal(nodes) ==
+        "error: --nodes: asks for 4 nodes; the cluster has 3 with GPUs\n"
+        "hint: a larger cluster: --set nodes=4");
+  PlacementRequest gpus;
+  gpus.gpus_per_node = 5;
+  CHECK(refusal(gpus) == "error: --gpus-per-node: asks for 5 GPUs a node; node 0 has 4");
+  PlacementRequest ranks;
+  ranks.nodes = 1;
+  ranks.ranks = 5;
+  CHECK(refusal(ranks) ==
+        "error: --ranks: asks for 5 ranks; there are 4 GPUs to place them on\n"
+        "hint: a larger cluster: --set nodes=N or --set gpus=N");
+}
+
+TEST_CASE("none at all") {
+  PlacementRequest nodes;
+  nodes.nodes = 0;
+  CHECK(refusal(nodes) == "error: --nodes: must be at least 1");
+  PlacementRequest gpus;
+  gpus.gpus_per_node = 0;
+  CHECK(refusal(gpus) == "error: --gpus-per-node: must be at least 1");
+  PlacementRequest ranks;
+  ranks.ranks = 0;
+  CHECK(refusal(ranks) == "error: --ranks: must be at least 1");
+}
+
+TEST_CASE("a list that names what is not there, twice, or nothing") {
+  PlacementRequest request;
+  request.order = Placement::listed;
+  CHECK(refusal(request) == "error: --placement: the list names no GPU");
+  request.gpu_names = {"node0.gpu9"};
+  CHECK(refusal(request) ==
+        "error: --placement: there is no GPU \"node0.gpu9\"\nhint: did you mean node0.gpu0?");
+  request.gpu_names = {"x"};
+  CHECK(refusal(request) ==
+        "error: --placement: there is no GPU \"x\"\nhint: the first is called node0.gpu0");
+  request.gpu_names = {"node0.gpu0", "node0.gpu0"};
+  CHECK(refusal(request) == "error: --placement: GPU \"node0.gpu0\" is listed twice");
+  request.gpu_names = {"node0.gpu0"};
+  request.ranks = 1;
+  CHECK(refusal(request) ==
+        "error: --placement: a list of GPUs already says how many: leave out --nodes, "
+        "--gpus-per-node and --ranks");
+}
+
+TEST_CASE("nodes of a job") {
+  PlacementRequest request;
+  request.ranks = 5;
+  CHECK(nodes_of(machine(), place_ranks(machine(), request)) == 2);
+  CHECK(nodes_of(machine(), {}) == 0);
+}
+
+TEST_CASE("orders have names") {
+  CHECK(name_of(Placement::block) == "block");
+  CHECK(name_of(Placement::cyclic) == "cyclic");
+  CHECK(name_of(Placement::listed) == "listed");
+}
+
+}  // namespace
+}  // namespace collsim

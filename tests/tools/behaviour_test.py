@@ -1,0 +1,147 @@
+"""What is neither a result nor a mistake: help, files, pipes, terminals, Ctrl-C."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+import program
+from program import STAR
+
+# Hours of work.
+ENDLESS = ["run", "all_reduce", *STAR, "--algorithm", "ring", "--bytes", "1G", "--chunks", "1048576",
+           "--max-transfers", "1000000000000"]
+
+
+class Help(program.Case):
+    COMMANDS = [[], ["run"], ["compare"], ["perf"], ["topology"], ["topology", "show"], ["list"]]
+
+    def test_every_command_has_help_with_examples_that_run(self):
+        for words in self.COMMANDS:
+            with self.subTest(words):
+                text = self.output(*words, "--help")
+                self.assertEqual(text, self.output(*words, "-h"))
+                self.assertTrue(text.startswith(" ".join(["collsim", *words]) + ": "))
+                for line in text.splitlines():
+                    self.assertLessEqual(len(line), 100)
+                examples = re.findall(r"^  collsim (.*)$", text.split("\nExample")[1], re.MULTILINE)
+                self.assertTrue(examples)
+                for example in examples:
+                    self.output(*example.split())
+
+    def test_defaults_and_required_options_are_shown(self):
+        text = self.output("run", "--help")
+        self.assertIn("\nUsage: collsim run COLLECTIVE --bytes SIZE --cluster C [options]\n", text)
+        self.assertRegex(text, r"\n  --network-model MODEL .*\n +\(default: flow\)\n")
+        self.assertRegex(text, r"\n  --cluster C .*\(required\)\n")
+
+    def test_version(self):
+        self.assertRegex(self.output("--version"), r"^collsim \d+\.\d+\.\d+\n$")
+
+
+class Files(program.Case):
+    RESULT = ["run", "all_reduce", *STAR, "--bytes", "1M", "--algorithm", "ring"]
+
+    def test_output(self):
+        for form in ("table", "json", "csv"):
+            self.assertEqual(self.output(*self.RESULT, "--format", form, "--output", "result"), "")
+            self.assertEqual((self.folder / "result").read_text(encoding="utf-8"),
+                             self.output(*self.RESULT, "--format", form))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["result"])
+
+    def test_output_of_every_command(self):
+        for words in (["list", "algorithms"], ["topology", "show", *STAR], ["perf", "all_reduce", *STAR],
+                      ["compare", "all_reduce", *STAR, "--bytes", "1M"]):
+            self.assertEqual(self.output(*words, "--output", "result"), "")
+            self.assertEqual((self.folder / "result").read_text(encoding="utf-8"), self.output(*words))
+
+    def test_a_file_that_is_there_stays_if_the_command_fails(self):
+        self.file("result", "before")
+        self.assertEqual(self.run_program(*self.RESULT, "--ranks", "99", "--output", "result").returncode, 2)
+        self.assertEqual((self.folder / "result").read_text(encoding="utf-8"), "before")
+
+    def test_devices(self):
+        self.assertEqual(self.output(*self.RESULT, "--output", "/dev/null"), "")
+        self.refused([*self.RESULT, "--output", "/dev/full"],
+                     'error: --output: cannot write "/dev/full": No space left on device')
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([program.collsim, *self.RESULT], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  cwd=self.folder, env=self.environment(), check=False)
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "error: cannot write to stdout: No space left on device\n"))
+
+    def test_a_reader_that_has_seen_enough(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "w") as pipe:
+            done = subprocess.run([program.collsim, "list", "clusters"], stdout=pipe, stderr=subprocess.PIPE, text=True,
+                                  cwd=self.folder, env=self.environment(), check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Terminal(program.Case):
+    COMPARE = ["compare", "all_reduce", *STAR, "--bytes", "1M"]
+
+    def on_terminal(self, *words, stream, **environment):
+        """What the program writes to the stream when that is a terminal."""
+        master, slave = pty.openpty()
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | {stream: slave}
+        with subprocess.Popen([program.collsim, *words], stdin=subprocess.DEVNULL, cwd=self.folder,
+                              env=self.environment() | environment, **streams) as process:
+            os.close(slave)
+            text = b""
+            while True:
+                try:
+                    piece = os.read(master, 4096)
+                except OSError:  # how Linux reports that the other side is closed
+                    piece = b""
+                if not piece:
+                    break
+                text += piece
+            process.communicate()
+        os.close(master)
+        self.assertEqual(process.returncode, 0)
+        return text.decode("utf-8")
+
+    def test_progress_only_on_a_terminal(self):
+        text = self.on_terminal(*self.COMPARE, stream="stderr")
+        self.assertIn("ring (2 of 9)", text)
+        # It erases itself.
+        self.assertTrue(text.endswith("\r\x1b[K"), text)
+        self.assertEqual(self.on_terminal(*self.COMPARE, "--quiet", stream="stderr"), "")
+        self.assertEqual(self.run_program(*self.COMPARE).stderr, "")
+
+    def test_result_is_the_same_on_a_terminal(self):
+        for environment in ({}, {"NO_COLOR": "1"}):
+            text = self.on_terminal(*self.COMPARE, stream="stdout", **environment)
+            self.assertEqual(text.replace("\r\n", "\n"), self.output(*self.COMPARE))
+
+
+class Interrupt(program.Case):
+    def interrupt(self, sent, *words):
+        with subprocess.Popen([program.collsim, *ENDLESS, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment()) as process:
+            self.wait_until_caught(sent, process.pid)
+            process.send_signal(sent)
+            out, err = process.communicate()
+        self.assertEqual((process.returncode, out, err), (130, "", "interrupted\n"))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def wait_until_caught(self, sent, process):
+        caught = 0
+        while not caught >> (sent - 1) & 1:
+            with open(f"/proc/{process}/status", encoding="utf-8") as status:
+                caught = int(re.search(r"^SigCgt:\s*([0-9a-f]+)$", status.read(), re.MULTILINE).group(1), 16)
+            time.sleep(0.001)
+
+    def test_while_simulating(self):
+        self.interrupt(signal.SIGINT, "--output", "result", "--trace", "trace")
+        self.interrupt(signal.SIGTERM)
+
+    def test_while_checking_the_data(self):
+        self.interrupt(signal.SIGINT, "--verify", "--output", "result")
+
+
+program.main()

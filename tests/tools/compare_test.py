@@ -1,0 +1,99 @@
+"""`collsim compare`: order, what is left out, and the verdict in words."""
+
+import re
+
+import program
+from program import LATENCY_PS, MESH, PS_PER_BYTE, STAR, TWO_NODES
+
+GIB = 2**30
+
+
+class Compare(program.Case):
+    def test_the_quickest_comes_first(self):
+        document = self.json("compare", "all_reduce", *STAR, "--bytes", "1GiB")
+        times = [row["time_ps"] for row in document["rows"]]
+        self.assertEqual(times, sorted(times))
+        self.assertEqual(document["not_simulated"],
+                         [{"algorithm": "hierarchical",
+                           "reason": "hierarchical needs ranks on more than one node, and all are on one"}])
+        compared = {row["algorithm"] for row in document["rows"]} | {"hierarchical"}
+        listed = {entry["name"]: entry["algorithms"] for entry in self.json("list", "collectives")["entries"]}
+        self.assertEqual(compared, set(listed["all_reduce"]))
+
+    def test_equal_times_stay_in_the_order_of_the_list(self):
+        names = [row["algorithm"] for row in self.rows("compare", "all_reduce", *STAR, "--bytes", "0")]
+        self.assertEqual(names, [entry["name"] for entry in self.json("list", "algorithms")["entries"]
+                                 if "all_reduce" in entry["collectives"] and entry["name"] != "hierarchical"])
+
+    def test_chosen_algorithms(self):
+        rows = self.rows("compare", "all_gather", *STAR, "--bytes", "128MiB", "--algorithms", "naive,ring,naive")
+        self.assertEqual([(row["algorithm"], row["time_ps"]) for row in rows],
+                         [("ring", 2355810240), ("naive", 21141292160)])
+        self.assertNotIn("not_simulated",
+                         self.json("compare", "all_gather", *STAR, "--bytes", "128MiB", "--algorithms", "ring"))
+
+    def test_rows_are_those_of_run(self):
+        for row in self.rows("compare", "broadcast", *TWO_NODES, "--bytes", "1M", "--root", "5"):
+            with self.subTest(row["algorithm"]):
+                self.assertEqual(row, self.row("run", "broadcast", *TWO_NODES, "--bytes", "1M", "--root", "5",
+                                               "--algorithm", row["algorithm"]))
+
+    def test_limit_leaves_out_only_what_is_too_long(self):
+        document = self.json("compare", "all_reduce", *STAR, "--bytes", "1M", "--max-transfers", "50")
+        self.assertEqual({row["algorithm"] for row in document["rows"]},
+                         {"naive", "tree", "double-tree", "recursive-doubling", "halving-doubling"})
+        self.assertIn({"algorithm": "ring", "reason": "needs 112 transfers, more than --max-transfers allows"},
+                      document["not_simulated"])
+
+    def test_verify(self):
+        for row in self.rows("compare", "all_to_all", *TWO_NODES, "--bytes", "1M", "--verify"):
+            self.assertTrue(row["check"]["ok"])
+        self.assertIn("\nVerified: all of them give the right data.\n",
+                      self.output("compare", "all_to_all", *TWO_NODES, "--bytes", "1M", "--verify"))
+        self.assertNotIn("Verified", self.output("compare", "all_to_all", *TWO_NODES, "--bytes", "1M"))
+
+    def test_timing(self):
+        words = ["compare", "all_reduce", *STAR, "--bytes", "1M"]
+        self.assertTrue(all("run_info" in row for row in self.rows(*words, "--timing")))
+        self.assertFalse(any("run_info" in row for row in self.rows(*words)))
+        self.assertRegex(self.output(*words, "--timing"), r"\nSimulated in [\d.]+ s: ")
+
+    def test_csv_says_on_stderr_what_is_left_out(self):
+        words = ["compare", "all_reduce", *STAR, "--bytes", "1M", "--format", "csv"]
+        self.assertEqual(self.run_program(*words).stderr,
+                         "not simulated: hierarchical: hierarchical needs ranks on more than one node, and all are "
+                         "on one\n")
+        self.assertEqual(self.run_program(*words, "--quiet").stderr, "")
+
+
+class Verdict(program.Case):
+    def verdict(self, *words):
+        text = self.output("compare", *words)
+        return re.split(r"\n\n", text)[2].split("\n")
+
+    def test_who_wins_by_how_much_and_why(self):
+        # Naive all-gather is 8.97 times as slow as the ring: 21.14 to 2.356 ms.
+        self.assertEqual(self.verdict("all_gather", *STAR, "--bytes", "128MiB", "--algorithms", "naive,ring"),
+                         ["ring is best: 2.356 ms, 8.97 times as fast as naive.",
+                          "Its time: 99.7 % wire on link, 0.3 % latency on link.",
+                          # What a GPU must receive: 7 blocks of 16 MiB at 20 ps a byte.
+                          "No algorithm can take less than 2.349 ms here (gpu cut at gpu0).", ""])
+
+    def test_against_the_next_and_naive(self):
+        # Two rounds of latency less, of 37.6 ms: 12 us.
+        direct = 2 * (7 * GIB // 8 * PS_PER_BYTE + LATENCY_PS)
+        halving = 14 * GIB // 8 * PS_PER_BYTE + 6 * LATENCY_PS
+        percent = 100 * (halving - direct) / halving
+        line = self.verdict("all_reduce", *STAR, "--bytes", "1GiB")[0]
+        self.assertEqual(line, f"direct is best: 37.58 ms, {percent:.2g} % quicker than halving-doubling "
+                               "and 8.00 times as fast as naive.")
+
+    def test_one_alone(self):
+        self.assertEqual(self.verdict("send_recv", *MESH, "--bytes", "1K", "--ranks", "2")[0],
+                         "direct takes 1.02 us; nothing else was simulated.")
+
+    def test_nothing_to_send(self):
+        self.assertEqual(self.verdict("all_reduce", *STAR, "--bytes", "0")[0], "Nothing has to be sent: it takes no time.")
+
+
+program.main()

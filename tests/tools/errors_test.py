@@ -1,0 +1,261 @@
+"""Every mistake on the command line: exit code 2, nothing on stdout, and the whole of stderr."""
+
+import program
+from program import STAR, TWO_NODES
+
+RUN = ["run", "all_reduce", *STAR, "--bytes", "1M"]
+PERF = ["perf", "all_reduce", *STAR]
+
+COLLECTIVES = ("broadcast, scatter, gather, reduce, all_gather, reduce_scatter, all_reduce, all_to_all or "
+               "send_recv")
+UNITS = ("units: none or B (bytes), K, M, G, KiB, MiB, GiB, TiB (powers of 1024), "
+         "kB, MB, GB, TB (powers of 1000)")
+
+
+class Usage(program.Case):
+    def test_commands(self):
+        self.refused([], "error: a command is missing; expected run, compare, perf, topology or list\n"
+                         "hint: see collsim --help")
+        self.refused(["comparr"],
+                     'error: unknown command "comparr"; expected run, compare, perf, topology or list\n'
+                     "hint: did you mean compare? see collsim --help")
+        self.refused(["topology"], "error: a command is missing; expected show\nhint: see collsim topology --help")
+        self.refused(["topology", "shwo", *STAR],
+                     'error: unknown command "shwo"; expected show\nhint: see collsim topology --help')
+
+    def test_missing_options(self):
+        self.refused(["run"], "error: missing COLLECTIVE, --bytes and --cluster\nhint: see collsim run --help")
+        self.refused(["compare", "all_reduce", "--bytes", "1"],
+                     "error: missing --cluster\nhint: see collsim compare --help")
+        self.refused(["perf", "all_reduce"], "error: missing --cluster\nhint: see collsim perf --help")
+        self.refused(["list"], "error: missing KIND\nhint: see collsim list --help")
+
+    def test_unknown_options(self):
+        self.refused([*RUN, "--algoritm", "ring"],
+                     "error: unknown option --algoritm\nhint: did you mean --algorithm? see collsim run --help")
+        self.refused([*RUN, "--algoritm=ring"],
+                     "error: unknown option --algoritm\nhint: did you mean --algorithm? see collsim run --help")
+        self.refused([*PERF, "-x", "3"], "error: unknown option -x\nhint: see collsim perf --help")
+        # The misspelt option is the cause, the missing one a consequence.
+        self.refused(["run", "all_reduce", "--bytes", "1", "--clustr", "x"],
+                     "error: unknown option --clustr\nhint: did you mean --cluster? see collsim run --help")
+        # An option of another command.
+        self.refused([*PERF, "--critical-path"],
+                     "error: unknown option --critical-path\nhint: see collsim perf --help")
+
+    def test_arguments_too_many_or_too_few(self):
+        self.refused([*RUN, "extra"], 'error: unexpected argument "extra"\nhint: see collsim run --help')
+        self.refused(["run", "all_reduce", *STAR, "--bytes"],
+                     "error: --bytes: a value is missing\nhint: see collsim run --help")
+        self.refused([*RUN, "--algorithm", "ring", "--algorithm", "tree"],
+                     'error: --algorithm: given 2 times: "ring" and "tree"\nhint: give it once')
+        self.refused([*PERF, "-b", "8", "--minbytes", "16"],
+                     'error: -b: given 2 times: "8" and "16"\nhint: give it once')
+
+    def test_numbers(self):
+        for option, value, found in [("--channels", "0", "1 to 1024"), ("--chunks", "x", "1 to 1048576"),
+                                     ("--ranks", "0", "1 to 4294967295"), ("--root", "-1", "0 to 4294967295"),
+                                     ("--nodes", "1.5", "1 to 4294967295"),
+                                     ("--gpus-per-node", "4294967296", "1 to 4294967295"),
+                                     ("--max-transfers", "many", "0 to 18446744073709551615")]:
+            with self.subTest(option):
+                self.refused([*RUN, option, value],
+                             f'error: {option}: expected a whole number from {found}, got "{value}"')
+        for option, value, found in [("-n", "0", "1 to 1000000"), ("-w", "-1", "0 to 1000000"),
+                                     ("-a", "4", "0 to 3"), ("-g", "0", "1 to 1000000"),
+                                     ("-t", "x", "1 to 1000000"), ("-f", "1.5", "1 to 1000000"),
+                                     ("-c", "", "0 to 4294967295")]:
+            with self.subTest(option):
+                self.refused([*PERF, option, value],
+                             f'error: {option}: expected a whole number from {found}, got "{value}"')
+
+    def test_words(self):
+        self.refused([*RUN, "--format", "xml"], 'error: --format: unknown word "xml"; expected table, json or csv')
+        self.refused([*RUN, "--links", "some"], 'error: --links: unknown word "some"; expected top or all')
+        self.refused(["list", "cluster"],
+                     'error: KIND: unknown word "cluster"; expected clusters, nodes, algorithms, collectives or '
+                     'parameters\nhint: did you mean clusters?')
+
+
+class Sizes(program.Case):
+    def bytes_refused(self, text, expected):
+        self.refused(["run", "all_reduce", *STAR, "--bytes", text], expected)
+
+    def test_bad_sizes(self):
+        self.bytes_refused("12Q", f'error: --bytes: expected a size such as "64M", got "12Q"\n'
+                                  f'hint: unknown unit "Q"; {UNITS}')
+        self.bytes_refused("-1", 'error: --bytes: expected a size such as "64M", got "-1"\n'
+                                 'hint: a size cannot be negative')
+        self.bytes_refused("99999999999999999999",
+                           'error: --bytes: "99999999999999999999" is too large: a size is less than 8 EiB')
+
+    def test_a_time_that_cannot_be_counted(self):
+        self.bytes_refused("9000000000000000000",
+                           "error: the run leaves the range of exact arithmetic: a transfer takes longer than "
+                           "106 days of simulated time\nhint: fewer bytes, faster links or a smaller job would fit")
+
+    def test_of_perf(self):
+        self.refused([*PERF, "-b", "64M"],
+                     "error: -b: the smallest size, 64M, is larger than the largest, 32M\nhint: give both -b and -e")
+        self.refused([*PERF, "-b", "0", "-f", "2"], "error: -b: 0 times any factor stays 0: start above 0")
+        self.refused([*PERF, "-b", "8", "-i", "0"], "error: -i: must be positive")
+        self.refused([*PERF, "-b", "8", "-e", "1G", "-i", "4"],
+                     "error: -i: more than 100,000 sizes between -b and -e\nhint: a larger step, or -f 2")
+        self.refused([*PERF, "-e", "1X"],
+                     f'error: -e: expected a size such as "64M", got "1X"\nhint: unknown unit "X"; {UNITS}')
+
+
+class Names(program.Case):
+    def test_collective(self):
+        self.refused(["run", "all_reduc", *STAR, "--bytes", "1"],
+                     f'error: COLLECTIVE: unknown collective "all_reduc"; expected {COLLECTIVES}\n'
+                     "hint: did you mean all_reduce?")
+
+    def test_algorithm(self):
+        names = ("naive, ring, tree, double-tree, recursive-doubling, halving-doubling, bruck, direct, "
+                 "direct-one-shot, pairwise or hierarchical")
+        self.refused([*RUN, "--algorithm", "rinng"],
+                     f'error: --algorithm: unknown algorithm "rinng"; expected auto, best, {names}\n'
+                     "hint: did you mean ring?")
+        self.refused(["compare", "all_reduce", *STAR, "--bytes", "1", "--algorithms", "ring,tee"],
+                     f'error: --algorithms: unknown algorithm "tee"; expected {names}\nhint: did you mean tree?')
+        self.refused([*PERF, "--algorithm", "nccl"],
+                     f'error: --algorithm: unknown algorithm "nccl"; expected auto, best, {names}')
+
+    def test_algorithm_that_does_not_apply(self):
+        fitting = ("naive, ring, tree, double-tree, recursive-doubling, halving-doubling, direct, direct-one-shot "
+                   "or hierarchical")
+        self.refused([*RUN, "--algorithm", "bruck"],
+                     f"error: --algorithm: bruck does not implement all_reduce; expected auto, best, {fitting}")
+        self.refused(["compare", "all_reduce", *STAR, "--bytes", "1", "--algorithms", "bruck"],
+                     f"error: --algorithms: bruck does not implement all_reduce; expected {fitting}")
+        self.refused([*RUN, "--algorithm", "hierarchical"],
+                     "error: --algorithm: hierarchical needs ranks on more than one node, and all are on one")
+
+    def test_types_and_reductions(self):
+        types = ("int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3 or f8e5m2")
+        self.refused([*RUN, "--datatype", "flot"],
+                     f'error: --datatype: unknown data type "flot"; expected {types}\nhint: did you mean float?')
+        self.refused([*PERF, "-d", "flot"],
+                     f'error: -d: unknown data type "flot"; expected {types}\nhint: did you mean float?')
+        self.refused([*RUN, "--redop", "summ"],
+                     'error: --redop: unknown reduction "summ"; expected sum, prod, min, max or avg\n'
+                     "hint: did you mean sum?")
+        self.refused([*PERF, "-o", "mulsum"],
+                     'error: -o: unknown reduction "mulsum"; expected sum, prod, min, max or avg')
+
+    def test_network_model(self):
+        self.refused([*RUN, "--network-model", "flw"],
+                     'error: --network-model: unknown network model "flw"; expected flow or ideal\n'
+                     "hint: did you mean flow?")
+
+    def test_cluster(self):
+        self.refused(["topology", "show", "--cluster", "textbok-star"],
+                     'error: unknown cluster "textbok-star", did you mean "textbook-star"?\n'
+                     "hint: known: dgx-h100, dgx-h100-x4, textbook-2x4, textbook-mesh, textbook-mesh-8, "
+                     "textbook-star, textbook-star-8")
+        self.refused(["topology", "show", "--cluster", "./none.yaml"],
+                     'error: cannot read "./none.yaml": no such file')
+        self.refused(["list", "clusters", "--config-dir", "nowhere"],
+                     'error: --config-dir: there is no folder "nowhere"')
+
+    def test_cluster_file_with_a_mistake(self):
+        self.file("mine.yaml", "name: mine\nnode:\n  gpus: 2\n  links:\n"
+                               "    - { from: gpu, to: gpu, connect: mesh, bandwidth: 50, latency: 1 us }\n")
+        done = self.run_program("run", "all_reduce", "--cluster", "./mine.yaml", "--bytes", "1")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr.splitlines()[0],
+                         './mine.yaml:5:55: error: node.links[0].bandwidth: expected a bandwidth such as '
+                         '"450 GB/s", got "50"')
+
+    def test_settings(self):
+        self.refused([*RUN, "--set", "nodes"], 'error: --set: expected PATH=VALUE such as "nodes=4", got "nodes"')
+        self.refused([*RUN, "--set", "nods=3"],
+                     '--set nods=3: error: nods: unknown key, did you mean "nodes"?\n'
+                     "hint: accepted: name, description, gpus, nodes, node, fabric or graph")
+        self.refused([*RUN, "--set", "nodes=0"],
+                     '--set nodes=0: error: nodes: expected a whole number from 1 to 1048576, got "0"')
+
+
+class Jobs(program.Case):
+    def test_more_than_there_is(self):
+        self.refused([*RUN, "--ranks", "9"],
+                     "error: --ranks: asks for 9 ranks; there are 8 GPUs to place them on\n"
+                     "hint: a larger cluster: --set nodes=N or --set gpus=N")
+        self.refused([*RUN, "--nodes", "2"],
+                     "error: --nodes: asks for 2 nodes; the cluster has 1 with GPUs\n"
+                     "hint: a larger cluster: --set nodes=2")
+        self.refused([*RUN, "--gpus-per-node", "9"],
+                     "error: --gpus-per-node: asks for 9 GPUs a node; node 0 has 8")
+        self.refused(["run", "all_reduce", *TWO_NODES, "--bytes", "1", "--gpus-per-node", "2", "--ranks", "5"],
+                     "error: --ranks: asks for 5 ranks; there are 4 GPUs to place them on\n"
+                     "hint: a larger cluster: --set nodes=N or --set gpus=N")
+
+    def test_root(self):
+        self.refused(["run", "broadcast", *STAR, "--bytes", "1M", "--root", "8"],
+                     "error: --root: there is no rank 8: ranks are 0 to 7")
+        self.refused(["perf", "broadcast", *STAR, "-r", "8"], "error: -r: there is no rank 8: ranks are 0 to 7")
+        self.refused(["perf", "broadcast", *STAR, "-r", "-2"],
+                     'error: -r: expected a rank, or -1 for every rank in turn; found "-2"')
+
+    def test_placement(self):
+        self.refused([*RUN, "--placement", "nowhere.txt"],
+                     'error: --placement: "nowhere.txt" is neither block nor cyclic, nor a file that can be read')
+        self.refused([*RUN, "--placement", "."],
+                     'error: --placement: "." is neither block nor cyclic, nor a file that can be read')
+        for name, text, message in [
+                ("twice", "gpu0\ngpu1\ngpu0\n", 'GPU "gpu0" is listed twice'),
+                ("empty", "# nothing\n\n", "the list names no GPU"),
+                ("unknown", "gpu0\nxyz\n", 'there is no GPU "xyz"\nhint: the first is called gpu0'),
+                ("near", "gpu0\ngpu11\n", 'there is no GPU "gpu11"\nhint: did you mean gpu1?')]:
+            with self.subTest(name):
+                self.file(name, text)
+                self.refused([*RUN, "--placement", name], f"error: --placement: {message}")
+        self.file("two", "gpu0\ngpu1\n")
+        self.refused([*RUN, "--placement", "two", "--ranks", "2"],
+                     "error: --placement: a list of GPUs already says how many: leave out --nodes, "
+                     "--gpus-per-node and --ranks")
+
+    def test_too_many_transfers(self):
+        hint = ("hint: fewer --channels, --chunks or iterations, a subset of the GPUs with --ranks, "
+                "another --algorithm, or a higher limit")
+        # A ring of 8: 2·7 rounds of 8 messages.
+        self.refused([*RUN, "--algorithm", "ring", "--max-transfers", "111"],
+                     f"error: --max-transfers: the simulation needs 112 transfers, more than 111\n{hint}")
+        self.refused([*PERF, "--algorithm", "ring", "--max-transfers", "2351"],
+                     "error: --max-transfers: the simulation needs 112 transfers times 21 iterations, "
+                     f"more than 2,351\n{hint}")
+        few = ("error: --max-transfers: no algorithm needs so few transfers; the one with the fewest, naive, "
+               "needs 14\nhint: fewer --channels or --chunks, a subset of the GPUs with --ranks, or a higher limit")
+        self.refused([*RUN, "--max-transfers", "13"], few)
+        self.refused(["compare", "all_reduce", *STAR, "--bytes", "1M", "--max-transfers", "13"], few)
+
+    def test_launch_mode(self):
+        self.refused([*PERF, "-g", "3"],
+                     "error: -g: 8 ranks do not fill processes of 1 x 3 GPUs\n"
+                     "hint: choose -t and -g so that their product divides the number of ranks")
+        self.refused([*PERF, "-t", "4", "-g", "4"],
+                     "error: -g: 8 ranks do not fill processes of 4 x 4 GPUs\n"
+                     "hint: choose -t and -g so that their product divides the number of ranks")
+        self.refused(["perf", "all_reduce", *TWO_NODES, "-g", "8"],
+                     "error: -g: the GPUs of the process of rank 0 are on different nodes")
+
+    def test_what_is_not_modelled_is_refused_by_name(self):
+        self.refused([*PERF, "-G", "1"],
+                     "error: -G: CUDA graphs change the launch cost, which is not modelled yet\n"
+                     "hint: leave the option out, or -G 0")
+        self.refused([*PERF, "-C", "1"], "error: -C: CPU time is not modelled\nhint: leave the option out, or -C 0")
+        self.refused([*RUN, "--protocol", "LL"],
+                     'error: --protocol: protocols are not modelled yet (found "LL")\nhint: leave the option out')
+        self.refused([*RUN, "--network-model", "packet"],
+                     "error: --network-model: the packet model does not exist yet; expected flow or ideal")
+
+    def test_outputs_that_cannot_be_written(self):
+        self.refused([*RUN, "--output", "no/such/folder"],
+                     'error: --output: cannot write "no/such/folder": No such file or directory')
+        self.refused([*RUN, "--output", "."], 'error: --output: cannot write ".": Is a directory')
+        self.refused([*RUN, "--trace", "no/trace.json"],
+                     'error: --trace: cannot write "no/trace.json": No such file or directory')
+
+
+program.main()
