@@ -17,7 +17,7 @@ CollectiveJob job(const Cluster& cluster, CollectiveKind kind, Bytes size) {
   CollectiveJob job;
   job.gpus = place_ranks(cluster.graph(), {});
   job.call =
-      call_for_size(kind, static_cast<std::uint32_t>(job.gpus.size()), size, DataType::float32);
+      call_for_size(kind, static_cast<std::uint32_t>(job.gpus.size()), size, DataType::Float32);
   return job;
 }
 
@@ -39,7 +39,7 @@ std::string refusal(const std::vector<ComparedAlgorithm>& outcomes) {
 
 TEST_CASE("the quickest comes first, and each time is that of its own run") {
   const Cluster star(test::star(8));
-  const CollectiveJob all_gather = job(star, CollectiveKind::all_gather, 128_MiB);
+  const CollectiveJob all_gather = job(star, CollectiveKind::AllGather, 128_MiB);
   const auto outcomes = compare_algorithms(star, all_gather, {"naive", "ring"}, {});
   REQUIRE(outcomes.size() == 2);
   CHECK(outcomes[0].algorithm == "ring");
@@ -51,8 +51,7 @@ TEST_CASE("the quickest comes first, and each time is that of its own run") {
 
 TEST_CASE("without names all that implement the collective are compared") {
   const Cluster star(test::star(4));
-  const auto outcomes =
-      compare_algorithms(star, job(star, CollectiveKind::scatter, 1_MiB), {}, {});
+  const auto outcomes = compare_algorithms(star, job(star, CollectiveKind::Scatter, 1_MiB), {}, {});
   std::vector<std::string> names;
   for (const ComparedAlgorithm& outcome : outcomes) {
     names.push_back(outcome.algorithm);
@@ -64,7 +63,7 @@ TEST_CASE("without names all that implement the collective are compared") {
 TEST_CASE("equal times keep the order of the table") {
   const Cluster star(test::star(4));
   const auto outcomes =
-      compare_algorithms(star, job(star, CollectiveKind::all_reduce, Bytes(0)), {}, {});
+      compare_algorithms(star, job(star, CollectiveKind::AllReduce, Bytes(0)), {}, {});
   std::vector<std::string> simulated;
   for (const ComparedAlgorithm& outcome : outcomes) {
     if (outcome.result) {
@@ -82,7 +81,7 @@ TEST_CASE("equal times keep the order of the table") {
 
 TEST_CASE("what stands in an algorithm's way is said, and it comes last") {
   const Cluster star(test::star(4));
-  const auto outcomes = compare_algorithms(star, job(star, CollectiveKind::all_reduce, 1_MiB),
+  const auto outcomes = compare_algorithms(star, job(star, CollectiveKind::AllReduce, 1_MiB),
                                            {"hierarchical", "ring"}, {});
   CHECK(outcomes[0].algorithm == "ring");
   CHECK(outcomes[1].algorithm == "hierarchical");
@@ -96,7 +95,7 @@ TEST_CASE("programs beyond the limit are not simulated") {
   CompareOptions options;
   // A ring of 8 sends 14 rounds of 8 messages.
   options.max_transfers = 111;
-  const CollectiveJob all_reduce = job(star, CollectiveKind::all_reduce, 1_MiB);
+  const CollectiveJob all_reduce = job(star, CollectiveKind::AllReduce, 1_MiB);
   const auto outcomes = compare_algorithms(star, all_reduce, {"ring", "naive"}, options);
   CHECK(outcome_of(outcomes, "ring").too_many_transfers == 112U);
   CHECK(outcome_of(outcomes, "ring").obstacle ==
@@ -111,7 +110,7 @@ TEST_CASE("when nothing can be simulated, the error says which option to change"
   const Cluster star(test::star(8));
   CompareOptions options;
   options.max_transfers = 13;
-  const CollectiveJob all_reduce = job(star, CollectiveKind::all_reduce, 1_MiB);
+  const CollectiveJob all_reduce = job(star, CollectiveKind::AllReduce, 1_MiB);
   // Naive sends 7 messages to the root and 7 back.
   CHECK(refusal(compare_algorithms(star, all_reduce, {"ring", "naive"}, options)) ==
         "error: --max-transfers: no algorithm needs so few transfers; the one with the fewest, "
@@ -125,7 +124,7 @@ TEST_CASE("when nothing can be simulated, the error says which option to change"
 
 TEST_CASE("names that are unknown or do not implement the collective are refused") {
   const Cluster star(test::star(4));
-  const CollectiveJob all_reduce = job(star, CollectiveKind::all_reduce, 1_MiB);
+  const CollectiveJob all_reduce = job(star, CollectiveKind::AllReduce, 1_MiB);
   CHECK_THROWS_AS(static_cast<void>(compare_algorithms(star, all_reduce, {"rong"}, {})),
                   InputError);
   CHECK_THROWS_AS(static_cast<void>(compare_algorithms(star, all_reduce, {"bruck"}, {})),
@@ -135,9 +134,9 @@ TEST_CASE("names that are unknown or do not implement the collective are refused
 TEST_CASE("verification checks each algorithm's data") {
   const Cluster star(test::star(4));
   CompareOptions options;
-  options.verify = Verify::yes;
+  options.verify = Verify::Yes;
   for (const ComparedAlgorithm& outcome :
-       compare_algorithms(star, job(star, CollectiveKind::all_gather, 1_MiB), {}, options)) {
+       compare_algorithms(star, job(star, CollectiveKind::AllGather, 1_MiB), {}, options)) {
     if (!outcome.result) {
       continue;
     }
@@ -155,14 +154,14 @@ TEST_CASE("progress is told before each algorithm") {
     CHECK(all == 2);
     told.emplace_back(done, next);
   };
-  static_cast<void>(compare_algorithms(star, job(star, CollectiveKind::all_reduce, 1_MiB),
+  static_cast<void>(compare_algorithms(star, job(star, CollectiveKind::AllReduce, 1_MiB),
                                        {"tree", "ring"}, options));
   CHECK(told == std::vector<std::pair<std::size_t, std::string>>{{0, "tree"}, {1, "ring"}});
 }
 
 TEST_CASE("the best is the first of the comparison, and says why") {
   const Cluster star(test::star(8));
-  const CollectiveJob large = job(star, CollectiveKind::all_gather, 128_MiB);
+  const CollectiveJob large = job(star, CollectiveKind::AllGather, 128_MiB);
   const auto outcomes = compare_algorithms(star, large, {}, {});
   const BestAlgorithm best = best_algorithm(star, large, {});
   CHECK(best.result.algorithm == outcomes[0].algorithm);
@@ -175,15 +174,15 @@ TEST_CASE("the best is the first of the comparison, and says why") {
 
 TEST_CASE("reasons where there is nothing to choose") {
   const Cluster star(test::star(4));
-  const CollectiveJob nothing = job(star, CollectiveKind::all_reduce, Bytes(0));
+  const CollectiveJob nothing = job(star, CollectiveKind::AllReduce, Bytes(0));
   CHECK(best_algorithm(star, nothing, {}).reason ==
         "nothing has to be sent: any algorithm will do");
-  CollectiveJob ring = job(star, CollectiveKind::send_recv, 1_MiB);
-  ring.call.in_place = InPlace::no;
+  CollectiveJob ring = job(star, CollectiveKind::SendRecv, 1_MiB);
+  ring.call.in_place = InPlace::No;
   CHECK(best_algorithm(star, ring, {}).reason == "the only algorithm that can be simulated");
   // Two GPUs exchange their halves: there is only one way to do it, under several names.
   const Cluster pair(test::star(2));
-  CHECK(best_algorithm(pair, job(pair, CollectiveKind::all_gather, 1_MiB), {}).reason ==
+  CHECK(best_algorithm(pair, job(pair, CollectiveKind::AllGather, 1_MiB), {}).reason ==
         "best of 6 simulated; recursive-doubling is as quick and comes later in the list");
 }
 

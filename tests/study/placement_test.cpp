@@ -63,13 +63,13 @@ TEST_CASE("counts take the first nodes, the first GPUs of each, then the first r
 
 TEST_CASE("cyclic order deals the chosen GPUs out over the nodes") {
   PlacementRequest request;
-  request.order = Placement::cyclic;
+  request.order = Placement::Cyclic;
   request.gpus_per_node = 2;
-  CHECK(placed(request) == Names{"node0.gpu0", "node1.gpu0", "node2.gpu0", "node0.gpu1",
-                                 "node1.gpu1", "node2.gpu1"});
+  CHECK(placed(request) ==
+        Names{"node0.gpu0", "node1.gpu0", "node2.gpu0", "node0.gpu1", "node1.gpu1", "node2.gpu1"});
   // Filled by nodes first: the second node has one GPU, the third none.
   PlacementRequest five;
-  five.order = Placement::cyclic;
+  five.order = Placement::Cyclic;
   five.ranks = 5;
   CHECK(placed(five) ==
         Names{"node0.gpu0", "node1.gpu0", "node0.gpu1", "node0.gpu2", "node0.gpu3"});
@@ -77,7 +77,7 @@ TEST_CASE("cyclic order deals the chosen GPUs out over the nodes") {
 
 TEST_CASE("a list gives any GPUs in any order") {
   PlacementRequest request;
-  request.order = Placement::listed;
+  request.order = Placement::Listed;
   request.gpu_names = {"node2.gpu3", "node0.gpu1"};
   CHECK(placed(request) == request.gpu_names);
 }
@@ -85,7 +85,7 @@ TEST_CASE("a list gives any GPUs in any order") {
 TEST_CASE("on one node block and cyclic are the same") {
   const Graph star = build_graph(test::star(5));
   PlacementRequest cyclic;
-  cyclic.order = Placement::cyclic;
+  cyclic.order = Placement::Cyclic;
   CHECK(place_ranks(star, cyclic) == place_ranks(star, {}));
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("none at all") {
 
 TEST_CASE("a list that names what is not there, twice, or nothing") {
   PlacementRequest request;
-  request.order = Placement::listed;
+  request.order = Placement::Listed;
   CHECK(refusal(request) == "error: --placement: the list names no GPU");
   request.gpu_names = {"node0.gpu9"};
   CHECK(refusal(request) ==
@@ -145,9 +145,9 @@ TEST_CASE("nodes of a job") {
 }
 
 TEST_CASE("orders have names") {
-  CHECK(name_of(Placement::block) == "block");
-  CHECK(name_of(Placement::cyclic) == "cyclic");
-  CHECK(name_of(Placement::listed) == "listed");
+  CHECK(name_of(Placement::Block) == "block");
+  CHECK(name_of(Placement::Cyclic) == "cyclic");
+  CHECK(name_of(Placement::Listed) == "listed");
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ Ending run(const std::function<Exit()>& action) {
 }
 
 TEST_CASE("an action that ends gives its own code and says nothing") {
-  CHECK(run([] { return Exit::done; }).code == 0);
-  CHECK(run([] { return Exit::check_failed; }).code == 1);
-  CHECK(run([] { return Exit::done; }).text.empty());
+  CHECK(run([] { return Exit::Done; }).code == 0);
+  CHECK(run([] { return Exit::CheckFailed; }).code == 1);
+  CHECK(run([] { return Exit::Done; }).text.empty());
 }
 
 TEST_CASE("the user's mistake is 2") {

@@ -10,7 +10,7 @@ namespace {
 
 TEST_CASE("columns are as wide as their widest cell, counted in characters") {
   TextTable table;
-  table.add_column("name", Align::left);
+  table.add_column("name", Align::Left);
   table.add_column("n");
   table.add_row({"µs …", "1"});
   table.add_row({"b", "200"});
@@ -23,16 +23,16 @@ TEST_CASE("columns are as wide as their widest cell, counted in characters") {
 
 TEST_CASE("lines have no blanks at their end, and missing cells are empty") {
   TextTable table;
-  table.add_column("a", Align::left);
-  table.add_column("b", Align::left);
+  table.add_column("a", Align::Left);
+  table.add_column("b", Align::Left);
   table.add_row({"1"});
   CHECK(table.render() == "a  b\n-  -\n1\n");
 }
 
 TEST_CASE("cells that are too wide go on below") {
   TextTable table;
-  table.add_column("what", Align::left, 9);
-  table.add_column("where", Align::left);
+  table.add_column("what", Align::Left, 9);
+  table.add_column("where", Align::Left);
   table.add_row({"one two three", "here"});
   table.add_row({"four", "there"});
   CHECK(table.render() ==
