@@ -181,7 +181,7 @@ TEST_CASE("strided blocks are those that counting finds") {
         for (std::uint32_t first = 0; first <= limit; ++first) {
           std::uint32_t blocks = 0;
           for (std::uint32_t b = first; b < limit; ++b) {
-            blocks += (b - first) % step < run ? 1 : 0;
+            blocks += (b - first) % step < run ? 1U : 0U;
           }
           const Span span =
               part.strided_blocks(all_blocks(Buffer::Scratch), first, run, step, limit);
