@@ -132,7 +132,7 @@ std::string margin_text(Duration quicker, Duration slower) {
   }
   const auto fast = static_cast<double>(quicker.count());
   const auto slow = static_cast<double>(slower.count());
-  if (slow >= 1.1 * fast) {
+  if (10 * slow >= 11 * fast) {
     return digits(slow / fast, std::chars_format::fixed, 2) + " times as fast as";
   }
   const double percent = 100.0 * (slow - fast) / slow;

@@ -13,6 +13,8 @@
 namespace collsim {
 namespace {
 
+using namespace literals;
+
 CollectiveJob job(const Cluster& cluster, CollectiveKind kind, Bytes size) {
   CollectiveJob job;
   job.gpus = place_ranks(cluster.graph(), {});
