@@ -133,7 +133,8 @@ std::string headline(const ResultRow& row) {
   }
   text += fmt::format("  time       {}  ({} ps)\n", human_time(result.time), result.time.count());
   const RankTimes times = rank_times(result);
-  if (times.min != times.max) {
+  // What reads the same is no spread.
+  if (human_time(times.min) != human_time(times.max)) {
     text += fmt::format("  ranks      first {}, mean {}, last {}\n", human_time(times.min),
                         human_time(times.mean), human_time(times.max));
   }

@@ -88,8 +88,7 @@ TEST_CASE("what stands in an algorithm's way is said, and it comes last") {
   CHECK(outcomes[0].algorithm == "ring");
   CHECK(outcomes[1].algorithm == "hierarchical");
   CHECK_FALSE(outcomes[1].result.has_value());
-  CHECK(outcomes[1].obstacle ==
-        "hierarchical needs ranks on more than one node, and all are on one");
+  CHECK(outcomes[1].obstacle == "needs ranks on more than one node, and all are on one");
 }
 
 TEST_CASE("programs beyond the limit are not simulated") {
@@ -119,7 +118,7 @@ TEST_CASE("when nothing can be simulated, the error says which option to change"
         "naive, needs 14\nhint: fewer --channels or --chunks, a subset of the GPUs with --ranks, "
         "or a higher limit");
   CHECK(refusal(compare_algorithms(star, all_reduce, {"hierarchical"}, options)) ==
-        "error: --algorithm: no algorithm can be simulated (hierarchical: hierarchical needs ranks "
+        "error: --algorithm: no algorithm can be simulated (hierarchical: needs ranks "
         "on more than one node, and all are on one)");
   CHECK_THROWS_AS(static_cast<void>(best_algorithm(star, all_reduce, options)), InputError);
 }

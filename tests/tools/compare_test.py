@@ -15,7 +15,7 @@ class Compare(program.Case):
         self.assertEqual(times, sorted(times))
         self.assertEqual(document["not_simulated"],
                          [{"algorithm": "hierarchical",
-                           "reason": "hierarchical needs ranks on more than one node, and all are on one"}])
+                           "reason": "needs ranks on more than one node, and all are on one"}])
         compared = {row["algorithm"] for row in document["rows"]} | {"hierarchical"}
         listed = {entry["name"]: entry["algorithms"] for entry in self.json("list", "collectives")["entries"]}
         self.assertEqual(compared, set(listed["all_reduce"]))
@@ -61,7 +61,7 @@ class Compare(program.Case):
     def test_csv_says_on_stderr_what_is_left_out(self):
         words = ["compare", "all_reduce", *STAR, "--bytes", "1M", "--format", "csv"]
         self.assertEqual(self.run_program(*words).stderr,
-                         "not simulated: hierarchical: hierarchical needs ranks on more than one node, and all are "
+                         "not simulated: hierarchical: needs ranks on more than one node, and all are "
                          "on one\n")
         self.assertEqual(self.run_program(*words, "--quiet").stderr, "")
 

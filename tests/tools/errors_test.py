@@ -130,7 +130,7 @@ class Names(program.Case):
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1", "--algorithms", "bruck"],
                      f"error: --algorithms: bruck does not implement all_reduce; expected {fitting}")
         self.refused([*RUN, "--algorithm", "hierarchical"],
-                     "error: --algorithm: hierarchical needs ranks on more than one node, and all are on one")
+                     "error: --algorithm: hierarchical does not apply: needs ranks on more than one node, and all are on one")
 
     def test_types_and_reductions(self):
         types = ("int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3 or f8e5m2")
