@@ -6,9 +6,7 @@
 
 #include <functional>
 
-namespace CLI {
-class App;
-}
+#include "tools/cli_names.hpp"
 
 namespace collsim {
 

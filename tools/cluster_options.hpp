@@ -6,12 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli_names.hpp"
 #include "topology/cluster.hpp"
 #include "topology/io/load.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace collsim {
 

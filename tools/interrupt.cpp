@@ -42,7 +42,7 @@ void catch_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-void note_open_line(OpenLine line) { open_line = line == OpenLine::yes ? 1 : 0; }
+void note_open_line(OpenLine line) { open_line = line == OpenLine::Yes ? 1 : 0; }
 
 HoldInterrupts::HoldInterrupts() { holds = holds + 1; }
 

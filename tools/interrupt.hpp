@@ -10,7 +10,7 @@ namespace collsim {
 void catch_interrupts();
 
 /// What stands unfinished on the terminal's line, so that the last message begins on a new one.
-enum class OpenLine : unsigned char { no, yes };
+enum class OpenLine : unsigned char { No, Yes };
 void note_open_line(OpenLine line);
 
 /// While one lives, an interrupt waits for its end.

@@ -11,12 +11,8 @@
 
 #include "sim/collective_run.hpp"
 #include "study/placement.hpp"
+#include "tools/cli_names.hpp"
 #include "topology/cluster.hpp"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace collsim {
 

@@ -11,10 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "tools/cli_names.hpp"
 
 namespace collsim {
 

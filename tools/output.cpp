@@ -103,7 +103,7 @@ ProgressLine::~ProgressLine() {
     return;
   }
   std::fputs("\r\033[K", stderr);
-  note_open_line(OpenLine::no);
+  note_open_line(OpenLine::No);
 }
 
 void ProgressLine::show(const std::string& text) {
@@ -113,7 +113,7 @@ void ProgressLine::show(const std::string& text) {
   std::fprintf(stderr, "\r\033[K%s", text.c_str());
   std::fflush(stderr);
   shown_ = true;
-  note_open_line(OpenLine::yes);
+  note_open_line(OpenLine::Yes);
 }
 
 }  // namespace collsim

@@ -6,9 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "tools/cli_names.hpp"
 
 namespace collsim {
 

@@ -125,7 +125,9 @@ void add_job(Json& json, const Cluster& cluster, const ResultRow& row) {
   json["root"] = has_root(call.kind) ? Json(call.root.value()) : Json(nullptr);
   json["in_place"] = call.in_place == InPlace::Yes;
   if (row.iterations) {
-    json["iterations"] = {{"warmup", row.iterations->warmup}, {"timed", row.iterations->timed}};
+    json["iterations"] = {{"warmup", row.iterations->warmup},
+                          {"timed", row.iterations->timed},
+                          {"simulated", row.result.simulated_calls}};
   }
 }
 

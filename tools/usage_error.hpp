@@ -6,12 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli_names.hpp"
 #include "topology/error.hpp"
-
-namespace CLI {
-class App;
-class ParseError;
-}  // namespace CLI
 
 namespace collsim {
 

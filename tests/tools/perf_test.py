@@ -173,9 +173,9 @@ class Options(Perf):
     def test_iterations(self):
         words = ["broadcast", *TWO_NODES, "-b", "1M", "-e", "1M", "--algorithm", "ring"]
         default = self.rows("perf", *words)[0]
-        self.assertEqual(default["iterations"], {"warmup": 1, "timed": 20})
+        self.assertEqual(default["iterations"], {"warmup": 1, "timed": 20, "simulated": 21})
         chosen = self.rows("perf", *words, "-n", "5", "-w", "2")[0]
-        self.assertEqual(chosen["iterations"], {"warmup": 2, "timed": 5})
+        self.assertEqual(chosen["iterations"], {"warmup": 2, "timed": 5, "simulated": 7})
         # A chain passes on one message while it receives the next: back to back, iterations overlap, and
         # each adds what the slowest hop takes. It is the NIC's: 4 times as slow as the links in the node.
         pace = 4 * PS_PER_BYTE * 2**20
@@ -229,6 +229,7 @@ class Options(Perf):
         # All end together, so the next call starts from the same state.
         row = self.rows("perf", "all_reduce", *STAR, "-b", "1M", "-e", "1M", "--algorithm", "ring")[1]
         self.assertEqual(row["time_ps"], 14 * (2**17 * PS_PER_BYTE + LATENCY_PS))
+        self.assertEqual(row["iterations"], {"warmup": 1, "timed": 20, "simulated": 1})
 
 
 program.main()
