@@ -25,14 +25,14 @@ show compare all_gather --cluster dgx-h100-x4 --bytes 128MiB
 
 cat <<TEXT
 
-What this shows: with large messages the naive algorithms lose because all data crosses the root's one link, while ring
-and direct keep every link busy and come close to the lower bound. Between nodes the NICs are what counts, so the best
-algorithm is the one that sends the fewest bytes through each of them, not the one with the fewest steps.
+What this shows: on the star, naive is eight times slower than ring and direct at all-reduce, because all data cross the
+root's one link while the others idle; the good ones keep every link busy and reach the lower bound. Across nodes, what
+counts is how many bytes leave each node and through how many NICs: hierarchical reduces over NVLink first and then uses all
+eight NICs at once, so it beats the ring, which leaves a node through a single one, by a factor of five.
 
 What to try next:
-  $collsim compare all_reduce --cluster textbook-star --bytes 8KiB    # small messages: steps count, not bytes
-  $collsim explain all_reduce --cluster dgx-h100-x4 --bytes 1GiB      # where the time goes
-  $collsim list clusters                                              # what else there is
-  $collsim --help
-  bash tools/test.sh                                                  # all tests
+  $collsim compare all_reduce --cluster textbook-star --bytes 8KiB                   # small messages: steps count, not bytes
+  $collsim run all_reduce --cluster dgx-h100-x4 --bytes 1GiB --algorithm ring        # where the time goes
+  $collsim perf all_reduce --cluster dgx-h100 -b 1K -e 1G -f 4 -g 8                  # the table of nccl-tests
+  $collsim list clusters                                                             # what else there is; docs/tutorial.md
 TEXT
