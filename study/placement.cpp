@@ -123,11 +123,11 @@ Communicator as_listed(const Graph& graph, const PlacementRequest& request) {
     if (found == gpu_of_name.end()) {
       const std::string close = nearest(name, names);
       throw InputError(
-          "there is no GPU \"" + name + "\"", "--placement",
+          "there is no GPU " + in_quotes(name), "--placement",
           close.empty() ? "the first is called " + names.front() : "did you mean " + close + "?");
     }
     if (!seen.insert(found->second).second) {
-      throw InputError("GPU \"" + name + "\" is listed twice", "--placement");
+      throw InputError("GPU " + in_quotes(name) + " is listed twice", "--placement");
     }
     order.push_back(found->second);
   }

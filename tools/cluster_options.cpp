@@ -94,7 +94,7 @@ ConfigPath config_path(const ClusterOptions& options) {
   if (!options.config_directory.empty()) {
     std::error_code ignored;
     if (!fs::is_directory(options.config_directory, ignored)) {
-      throw InputError("there is no folder \"" + options.config_directory + "\"", "--config-dir");
+      throw InputError("there is no folder " + in_quotes(options.config_directory), "--config-dir");
     }
     path.directories.push_back(shown_path(options.config_directory));
   }

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <sstream>
+#include <system_error>
 #include <vector>
 
 #include "algorithms/table.hpp"
@@ -17,15 +19,26 @@ namespace collsim {
 
 namespace {
 
+// A million GPUs by name take less.
+constexpr std::size_t largest_placement_file = std::size_t{32} << 20U;
+
 std::vector<std::string> lines_of_file(const std::string& path) {
   std::error_code ignored;
-  std::ifstream file(path);
+  std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path, ignored)) {
-    throw InputError("\"" + path + "\" is neither block nor cyclic, nor a file that can be read",
+    throw InputError(in_quotes(path) + " is neither block nor cyclic, nor a file that can be read",
                      "--placement");
   }
+  // It may be a device that has no end.
+  std::string text(largest_placement_file + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > largest_placement_file) {
+    throw InputError(in_quotes(path) + " is larger than 32 MiB", "--placement");
+  }
+  std::istringstream stream(text);
   std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(stream, line);) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
     if (begin == std::string::npos || line[begin] == '#') {
       continue;
@@ -166,7 +179,7 @@ void refuse_protocol(const JobOptions& options) {
   if (options.protocol.empty()) {
     return;
   }
-  throw InputError("protocols are not modelled yet (found \"" + options.protocol + "\")",
+  throw InputError("protocols are not modelled yet (found " + in_quotes(options.protocol) + ")",
                    "--protocol", "leave the option out");
 }
 

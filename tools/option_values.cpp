@@ -31,8 +31,8 @@ std::uint64_t parse_number(const std::string& option, const std::string& text, N
 
 CLI::Option* add_value(CLI::App& app, const std::string& names, const std::string& type_name,
                        const std::string& help, std::function<void(const std::string&)> store) {
-  const auto callback = [option = shown_name(names),
-                         store = std::move(store)](const CLI::results_t& values) {
+  const CLI::callback_t callback = [option = shown_name(names),
+                                    store = std::move(store)](const CLI::results_t& values) {
     if (values.size() > 1) {
       throw InputError("given " + std::to_string(values.size()) +
                            " times: " + in_quotes(values.front()) + " and " + in_quotes(values[1]),

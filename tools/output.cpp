@@ -35,7 +35,7 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
 
 void write_file(const std::string& option, const std::string& path, const std::string& text) {
   const auto fail = [&](int error) {
-    throw InputError("cannot write \"" + path + "\": " + std::strerror(error), option);
+    throw InputError("cannot write " + in_quotes(path) + ": " + std::strerror(error), option);
   };
   // A device or a pipe cannot be replaced by a rename: write through.
   std::error_code ignored;

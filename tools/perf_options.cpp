@@ -62,7 +62,7 @@ std::vector<std::int64_t> roots_of(const std::string& text, CollectiveKind kind,
     const bool digits = !text.empty() && text.size() <= 9 &&
                         text.find_first_not_of("0123456789") == std::string::npos;
     if (!digits) {
-      throw InputError("expected a rank, or -1 for every rank in turn; found \"" + text + "\"",
+      throw InputError("expected a rank, or -1 for every rank in turn; found " + in_quotes(text),
                        "-r");
     }
     roots.push_back(root_of(static_cast<std::uint32_t>(std::stoul(text)), ranks, "-r").value());

@@ -203,7 +203,9 @@ class Jobs(program.Case):
                      'error: --placement: "nowhere.txt" is neither block nor cyclic, nor a file that can be read')
         self.refused([*RUN, "--placement", "."],
                      'error: --placement: "." is neither block nor cyclic, nor a file that can be read')
+        self.refused([*RUN, "--placement", "/dev/zero"], 'error: --placement: "/dev/zero" is larger than 32 MiB')
         for name, text, message in [
+                ("binary", "gpu\0\1\n", 'there is no GPU "gpu??"\nhint: the first is called gpu0'),
                 ("twice", "gpu0\ngpu1\ngpu0\n", 'GPU "gpu0" is listed twice'),
                 ("empty", "# nothing\n\n", "the list names no GPU"),
                 ("unknown", "gpu0\nxyz\n", 'there is no GPU "xyz"\nhint: the first is called gpu0'),
