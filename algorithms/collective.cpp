@@ -62,8 +62,8 @@ std::string squeezed(std::string_view text) {
   return result;
 }
 
-template <class Value, std::size_t count>
-std::string_view find_name(const std::array<Names<Value>, count>& table, Value value) {
+template <class Value, std::size_t Count>
+std::string_view find_name(const std::array<Names<Value>, Count>& table, Value value) {
   for (const auto& [known, name] : table) {
     if (known == value) {
       return name;
@@ -72,8 +72,8 @@ std::string_view find_name(const std::array<Names<Value>, count>& table, Value v
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
 
-template <class Value, std::size_t count>
-std::optional<Value> find_value(const std::array<Names<Value>, count>& table,
+template <class Value, std::size_t Count>
+std::optional<Value> find_value(const std::array<Names<Value>, Count>& table,
                                 std::string_view text) {
   const std::string wanted = squeezed(text);
   for (const auto& [value, name] : table) {
@@ -84,8 +84,8 @@ std::optional<Value> find_value(const std::array<Names<Value>, count>& table,
   return std::nullopt;
 }
 
-template <class Value, std::size_t count>
-std::vector<std::string> first_names(const std::array<Names<Value>, count>& table,
+template <class Value, std::size_t Count>
+std::vector<std::string> first_names(const std::array<Names<Value>, Count>& table,
                                      std::size_t wanted) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < wanted; ++i) {

@@ -99,13 +99,13 @@ class Executor {
   void begin(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective);
   void begin(GpuIndex gpu, OperationId operation, Rank rank, const Compute& compute);
   void begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait& wait);
-  void begin_operation(OperationId operation);
+  void begin_operation(OperationId id);
   void end_compute(OperationId operation, Rank rank);
   void end_ranks();
-  void end_rank(OperationId operation, Rank rank, Progress progress);
-  void end_operation(OperationId operation);
+  void end_rank(OperationId operation, Rank rank, Progress from);
+  void end_operation(OperationId id);
   [[nodiscard]] bool over(OperationId operation, Rank rank) const;
-  void release(GpuIndex gpu, Progress progress);
+  void release(GpuIndex gpu, Progress from);
   [[nodiscard]] Standstill standstill() const;
   RunResult finished_result();
 

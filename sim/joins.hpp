@@ -29,6 +29,7 @@ class PhaseGroup {
   /// Requires: lowest() rose to `phase` or above at this instant.
   [[nodiscard]] std::uint32_t last_lane(std::uint64_t phase) const;
 
+  // NOLINTNEXTLINE(misc-non-private-member-variables-in-classes): an intrusive list's head
   std::uint32_t first_waiter = no_index;  ///< head of the list of lanes whose step joins this group
 
  private:

@@ -105,7 +105,7 @@ class LaneEngine {
   void remember_step(OperationState& operation, std::uint32_t lane);
   [[nodiscard]] CriticalStep stretch_of(const OperationState& operation, std::uint32_t lane) const;
 
-  [[nodiscard]] std::int64_t* vector_of(OperationState& operation, std::uint32_t lane) {
+  [[nodiscard]] std::int64_t* vector_of(OperationState& operation, std::uint32_t lane) const {
     return operation.vectors.data() + lane * width_;
   }
 

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -102,7 +101,7 @@ ProgressLine::~ProgressLine() {
   if (!shown_) {
     return;
   }
-  std::fputs("\r\033[K", stderr);
+  std::cerr << "\r\033[K" << std::flush;
   note_open_line(OpenLine::No);
 }
 
@@ -110,8 +109,7 @@ void ProgressLine::show(const std::string& text) {
   if (!active_) {
     return;
   }
-  std::fprintf(stderr, "\r\033[K%s", text.c_str());
-  std::fflush(stderr);
+  std::cerr << "\r\033[K" << text << std::flush;
   shown_ = true;
   note_open_line(OpenLine::Yes);
 }

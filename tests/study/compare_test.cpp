@@ -55,6 +55,7 @@ TEST_CASE("without names all that implement the collective are compared") {
   const Cluster star(test::star(4));
   const auto outcomes = compare_algorithms(star, job(star, CollectiveKind::Scatter, 1_MiB), {}, {});
   std::vector<std::string> names;
+  names.reserve(outcomes.size());
   for (const ComparedAlgorithm& outcome : outcomes) {
     names.push_back(outcome.algorithm);
   }
