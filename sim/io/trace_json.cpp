@@ -77,6 +77,7 @@ void TraceJson::on_transfer(const TransferRecord& record) {
                                                      static_cast<std::uint32_t>(routes_.size()));
   if (is_new) {
     std::vector<LinkId> links;
+    links.reserve(record.route->hops.size());
     for (const RouteHop& hop : record.route->hops) {
       links.push_back(hop.link);
     }
@@ -101,7 +102,7 @@ class TraceWriter {
     lay_out_gpus();
     lay_out_lanes();
     lay_out_links();
-    *out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+    *out_ << R"({"displayTimeUnit":"ns","traceEvents":[)";
     write_names();
     write_events();
     *out_ << "\n]}\n";
@@ -163,8 +164,9 @@ class TraceWriter {
       interval.end = std::max(interval.end, step.end);
     }
     std::vector<std::pair<OperationOnGpu, Interval*>> in_time;
+    in_time.reserve(operations_.size());
     for (auto& [key, interval] : operations_) {
-      in_time.push_back({key, &interval});
+      in_time.emplace_back(key, &interval);
     }
     std::stable_sort(in_time.begin(), in_time.end(), [](const auto& a, const auto& b) {
       return a.second->begin < b.second->begin;
@@ -233,7 +235,7 @@ class TraceWriter {
     for (const auto& [device, gpu] : gpus_) {
       std::string name = trace_->graph_->name(device);
       if (gpu.one_rank) {
-        name = "rank " + std::to_string(gpu.rank.value()) + " (" + name + ")";
+        name = std::string("rank ").append(std::to_string(gpu.rank.value())) + " (" + name + ")";
       }
       write_process(gpu.pid, name);
       for (const auto& [tid, thread] : gpu.threads) {
@@ -258,8 +260,8 @@ class TraceWriter {
     write_metadata(track, "thread_sort_index", number("sort_index", track.tid));
   }
   void write_metadata(Track track, std::string_view what, const std::string& arguments) {
-    write_line("{\"ph\":\"M\",\"name\":\"" + std::string(what) + "\"," + track.text() +
-               ",\"args\":{" + arguments + "}}");
+    write_line(R"({"ph":"M","name":")" + std::string(what) + "\"," + track.text() + ",\"args\":{" +
+               arguments + "}}");
   }
 
   // Slices stand before the arrows of the same time, so that these find what they belong to.
@@ -335,7 +337,7 @@ class TraceWriter {
 
   void write_slice(Track track, const std::string& name, std::int64_t begin, std::int64_t end,
                    const std::string& arguments) {
-    write_line("{\"ph\":\"X\",\"name\":" + json_string(name) + "," + track.text() +
+    write_line(R"({"ph":"X","name":)" + json_string(name) + "," + track.text() +
                ",\"ts\":" + microseconds(begin) + ",\"dur\":" + microseconds(end - begin) +
                ",\"args\":{" + arguments + "}}");
   }
@@ -344,10 +346,10 @@ class TraceWriter {
     const bool begins = event.kind == Kind::Send;
     const Track track = begins ? track_of(transfer.operation, transfer.from_gpu, transfer.from_lane)
                                : track_of(transfer.operation, transfer.to_gpu, transfer.to_lane);
-    write_line("{\"ph\":\"" + std::string(begins ? "s" : "f") +
-               "\",\"cat\":\"message\",\"name\":\"message\"," +
+    write_line(R"({"ph":")" + std::string(begins ? "s" : "f") +
+               R"(","cat":"message","name":"message",)" +
                number("id", static_cast<std::int64_t>(event.subject) + 1) + "," + track.text() +
-               ",\"ts\":" + microseconds(event.time) + (begins ? "}" : ",\"bp\":\"e\"}"));
+               ",\"ts\":" + microseconds(event.time) + (begins ? "}" : R"(,"bp":"e"})"));
   }
 
   void write_line(const std::string& line) {
