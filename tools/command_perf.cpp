@@ -83,7 +83,7 @@ Exit perf(const PerfCommand& command) {
   const PerfPlan plan = plan_of(command, machine.cluster);
   PerfRun run(command, machine, plan);
   run.run();
-  if (command.output.format() == Format::Table) {
+  if (command.output.format() != Format::Json) {
     write_notes(command, run);
     // The table itself is for scripts that know nothing of us.
     if (command.timing) {
