@@ -170,8 +170,8 @@ TEST_CASE("what has no closed form is absent") {
   CHECK_FALSE(closed_form_star("tree", call, textbook));
   CHECK_FALSE(closed_form_hierarchical(call, 3, textbook, textbook));
   CHECK_FALSE(closed_form_hierarchical(call, 0, textbook, textbook));
-  const CollectiveCall Gather = call_of(CollectiveKind::Gather, 8, 1_KiB);
-  CHECK_FALSE(closed_form_hierarchical(Gather, 4, textbook, textbook));
+  const CollectiveCall gather = call_of(CollectiveKind::Gather, 8, 1_KiB);
+  CHECK_FALSE(closed_form_hierarchical(gather, 4, textbook, textbook));
 }
 
 TEST_CASE("a time beyond the clock is an error") {

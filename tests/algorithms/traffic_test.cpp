@@ -122,9 +122,9 @@ TEST_CASE("recursive doubling sends everything in each of log2 n rounds") {
 TEST_CASE("bruck sends ceil(log2 n) messages a rank") {
   for (std::uint32_t n = 2; n <= 33; ++n) {
     const auto rounds = static_cast<std::uint64_t>(std::bit_width(n - 1));
-    const auto Gather = program_of("bruck", AllGather, n, block * n);
-    CHECK(Gather->transfer_count() == n * rounds);
-    CHECK(all_send(test::bytes_sent(*Gather), (n - 1) * block));
+    const auto gather = program_of("bruck", AllGather, n, block * n);
+    CHECK(gather->transfer_count() == n * rounds);
+    CHECK(all_send(test::bytes_sent(*gather), (n - 1) * block));
     // all_to_all: a block for distance i moves once for each bit of i.
     std::int64_t bits = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
