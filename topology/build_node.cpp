@@ -1,6 +1,7 @@
 // The node template: families of devices, and links between families.
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -41,52 +42,70 @@ void require_family_name(const DeviceGroupSpec& group, const std::string& path) 
   }
 }
 
-std::vector<std::string> family_names(const std::vector<Family>& families) {
-  std::vector<std::string> names;
-  names.reserve(families.size());
-  for (const Family& family : families) {
-    names.push_back(family.name);
-  }
-  return names;
-}
-
 /// The member of a numbered family that a name like "gpu3" means. The number may be out of range.
 struct MemberName {
   const Family* family = nullptr;
   std::uint64_t number = 0;
 };
 
-std::optional<MemberName> member_named(const std::vector<Family>& families,
-                                       const std::string& name) {
-  std::size_t digits = 0;
-  while (digits < name.size() && is_digit(name[name.size() - 1 - digits])) {
-    ++digits;
-  }
-  // Ten digits hold every 32-bit number; a leading zero would give one device two names.
-  const std::string number = name.substr(name.size() - digits);
-  if (digits == 0 || digits > 10 || (digits > 1 && number.front() == '0')) {
-    return std::nullopt;
-  }
-  const std::string_view stem(name.data(), name.size() - digits);
-  for (const Family& family : families) {
-    if (family.numbered && family.name == stem) {
-      return MemberName{&family, std::stoull(number)};
+/// Families by name.
+class FamilyTable {
+ public:
+  explicit FamilyTable(const std::vector<Family>& families) : families_(&families) {
+    for (const Family& family : families) {
+      by_name_.emplace(family.name, &family);
     }
   }
-  return std::nullopt;
-}
+
+  /// The first family of that name.
+  [[nodiscard]] const Family* find(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+  [[nodiscard]] std::optional<MemberName> find_member(const std::string& name) const {
+    std::size_t digits = 0;
+    while (digits < name.size() && is_digit(name[name.size() - 1 - digits])) {
+      ++digits;
+    }
+    // Ten digits hold every 32-bit number; a leading zero would give one device two names.
+    const std::string number = name.substr(name.size() - digits);
+    if (digits == 0 || digits > 10 || (digits > 1 && number.front() == '0')) {
+      return std::nullopt;
+    }
+    const Family* family = find(std::string_view(name).substr(0, name.size() - digits));
+    if (family == nullptr || !family->numbered) {
+      return std::nullopt;
+    }
+    return MemberName{family, std::stoull(number)};
+  }
+
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    names.reserve(families_->size());
+    for (const Family& family : *families_) {
+      names.push_back(family.name);
+    }
+    return names;
+  }
+
+ private:
+  const std::vector<Family>* families_;
+  std::map<std::string_view, const Family*> by_name_;
+};
 
 /// Every device has one name: no family twice, and no "cpu1" beside a family "cpu" of two.
-void require_distinct(const std::vector<Family>& families, const NodeSpec& spec) {
-  for (std::size_t i = 0; i < spec.devices.size(); ++i) {
-    const std::string& name = spec.devices[i].name;
-    const auto others = std::ranges::count(families, name, &Family::name) - 1;
-    const auto member = member_named(families, name);
-    if (others == 0 && (!member || member->number >= member->family->count)) {
+void require_distinct(const std::vector<Family>& families) {
+  const FamilyTable table(families);
+  for (std::size_t i = 1; i < families.size(); ++i) {
+    const std::string& name = families[i].name;
+    const auto member = table.find_member(name);
+    if (table.find(name) == &families[i] && (!member || member->number >= member->family->count)) {
       continue;
     }
+    // The first family is that of the GPUs, which stands in no list.
     throw InputError("expected a name that no other device has, got " + in_quotes(name),
-                     at("node.devices", i) + ".name");
+                     at("node.devices", i - 1) + ".name");
   }
 }
 
@@ -108,23 +127,26 @@ std::vector<Family> resolve_families(const NodeSpec& spec) {
                         static_cast<std::uint32_t>(position), count});
     position += count;
   }
-  require_distinct(families, spec);
+  require_distinct(families);
   return families;
 }
 
-Members resolve_end(const std::vector<Family>& families, const std::string& name,
-                    const std::string& path) {
-  for (const Family& family : families) {
-    if (family.name == name) {
-      return {family.first, family.count};
-    }
+[[noreturn]] void refuse_end(const FamilyTable& families, const std::string& name,
+                             const std::string& path) {
+  constexpr std::size_t most_named = 12;
+  const std::vector<std::string> accepted = families.names();
+  const std::string list = accepted.size() > most_named ? "" : " (" + one_of(accepted) + ")";
+  throw InputError("expected a device of the node" + list + ", got " + in_quotes(name), path,
+                   did_you_mean(name, accepted));
+}
+
+Members resolve_end(const FamilyTable& families, const std::string& name, const std::string& path) {
+  if (const Family* family = families.find(name)) {
+    return {family->first, family->count};
   }
-  std::vector<std::string> accepted = family_names(families);
-  const auto member = member_named(families, name);
+  const auto member = families.find_member(name);
   if (!member) {
-    throw InputError(
-        "expected a device of the node (" + one_of(accepted) + "), got " + in_quotes(name), path,
-        did_you_mean(name, accepted));
+    refuse_end(families, name, path);
   }
   const Family& family = *member->family;
   if (member->number >= family.count) {
@@ -219,11 +241,12 @@ void for_each_pair(const Ends& ends, PairFunction pair) {
 }
 
 void resolve_links(const NodeSpec& spec, NodeTemplate& node) {
+  const FamilyTable families(node.families);
   for (std::size_t i = 0; i < spec.links.size(); ++i) {
     const LinkSpec& link = spec.links[i];
     const std::string path = at("node.links", i);
-    const Ends ends{resolve_end(node.families, link.from, path + ".from"),
-                    resolve_end(node.families, link.to, path + ".to"), link, path};
+    const Ends ends{resolve_end(families, link.from, path + ".from"),
+                    resolve_end(families, link.to, path + ".to"), link, path};
     require_link(link.bandwidth, link.latency, path);
     require_count(link.count, path + ".count");
     const std::uint64_t pairs = require_pairing(ends);

@@ -12,7 +12,7 @@
 namespace collsim::detail {
 
 /// By device: a GPU's NIC; absent where it reaches none of its node (and for what is no GPU).
-/// Complexity: O(NICs · links of their node).
+/// Complexity: O(links), unless later NICs are nearer than earlier ones, again and again.
 [[nodiscard]] std::vector<std::optional<DeviceId>> nearest_nics(const Graph& graph);
 
 }  // namespace collsim::detail

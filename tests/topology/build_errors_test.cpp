@@ -105,6 +105,15 @@ const std::vector<BadSpec> bad_link_ends{
      "you mean \"switch\"?"},
     {"nothing like a device", good_star, [](ClusterSpec& s) { s.node.links[0].from = "abcdef"; },
      "node.links[0].from: expected a device of the node (gpu or switch), got \"abcdef\""},
+    {"an unknown device among many", good_star,
+     [](ClusterSpec& s) {
+       for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}) {
+         s.node.devices.push_back({name, DeviceKind::Cpu, std::nullopt});
+       }
+       s.node.links[0].to = "swich";
+     },
+     "node.links[0].to: expected a device of the node, got \"swich\"\nhint: did you mean "
+     "\"switch\"?"},
     {"a number beyond the family", good_star, [](ClusterSpec& s) { s.node.links[0].from = "gpu8"; },
      "node.links[0].from: expected a device of the node, gpu0 to gpu7, got \"gpu8\"\nhint: did you "
      "mean \"gpu7\"?"},

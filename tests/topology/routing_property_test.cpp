@@ -128,7 +128,7 @@ TEST_CASE("static forwards by destination: routes to one GPU never part once the
 
 TEST_CASE("a GPU's NIC has the fewest links to it, then the widest way, then the lowest number") {
   CHECK(rc::check("on random graphs", [] {
-    const Graph graph = test::random_graph({.most_nics = 3});
+    const Graph graph = test::random_graph({.most_nics = 5});
     const Router router(graph, RoutingKind::Fixed);
     for (const DeviceId gpu : graph.gpus()) {
       std::optional<DeviceId> best;
