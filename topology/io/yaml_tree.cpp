@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t most_nodes = std::size_t{1} << 19;
 constexpr std::size_t deepest = 64;
+// Values, and characters of text and keys, that aliases copy in all.
+constexpr std::size_t most_copied = std::size_t{1} << 18;
 // Duplicates are looked for one by one.
 constexpr std::size_t most_keys = 256;
 
@@ -210,6 +212,14 @@ class TreeBuilder : public YAML::EventHandler {
     if (is_collection && depth == deepest) {
       refuse_depth(mark);
     }
+    copied_ += 1 + node.text.size();
+    for (const YamlEntry& entry : node.entries) {
+      copied_ += entry.key.size();
+    }
+    if (copied_ > most_copied) {
+      refuse(mark, "aliases stand for more than " + std::to_string(most_copied) +
+                       " values and characters");
+    }
     for (YamlId& item : node.items) {
       item = copy(item, depth + 1, mark);
     }
@@ -223,6 +233,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::uint32_t source_;
   std::vector<Frame> frames_;
   std::vector<std::optional<YamlId>> anchors_;  ///< by yaml-cpp's anchor number
+  std::size_t copied_ = 0;
   std::optional<YamlId> root_;
 };
 
@@ -239,8 +250,7 @@ std::optional<YamlId> YamlTree::find(YamlId mapping, std::string_view key) const
 
 YamlId YamlTree::add(YamlNode node) {
   if (nodes_.size() == most_nodes) {
-    throw InputError("more than " + std::to_string(most_nodes) + " values", {},
-                     "aliases count as often as they are used",
+    throw InputError("more than " + std::to_string(most_nodes) + " values", {}, {},
                      sources_.location(Position{node.position.source, 0, 0}));
   }
   nodes_.push_back(std::move(node));
