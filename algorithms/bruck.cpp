@@ -52,6 +52,8 @@ class Bruck : public Pattern {
   [[nodiscard]] std::uint32_t rounds() const {
     return static_cast<std::uint32_t>(std::bit_width(ranks_ - 1));
   }
+  /// A send and a receive in each round.
+  [[nodiscard]] std::uint64_t exchange_steps() const { return 2 * std::uint64_t{rounds()}; }
   /// Requires: distance < ranks.
   [[nodiscard]] Rank after(Rank rank, std::uint32_t distance) const {
     const std::uint32_t value = rank.value() + distance;
@@ -83,15 +85,15 @@ class BruckAllGather final : public Bruck {
   using Bruck::Bruck;
 
   [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
-    return 1 + 2 * rounds() + turns(rank);
+    return 1 + exchange_steps() + turns(rank);
   }
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
     if (index == 0) {
       return copy(part.blocks(own_block(Buffer::Input), rank.value()), part.blocks(scratch, 0));
     }
-    if (index > 2 * rounds()) {
-      const Turn at = turn(rank, index - 1 - 2 * rounds());
+    if (index > exchange_steps()) {
+      const Turn at = turn(rank, index - 1 - exchange_steps());
       return copy(part.blocks(scratch, at.place, at.count),
                   part.blocks(output, at.first, at.count));
     }
@@ -123,7 +125,7 @@ class BruckAllToAll final : public Bruck {
   using Bruck::Bruck;
 
   [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
-    return turns(rank) + 2 * rounds() + ranks();
+    return turns(rank) + exchange_steps() + ranks();
   }
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
@@ -132,9 +134,9 @@ class BruckAllToAll final : public Bruck {
       return copy(part.blocks(input, at.first, at.count), part.blocks(scratch, at.place, at.count));
     }
     index -= turns(rank);
-    if (index >= 2 * rounds()) {
+    if (index >= exchange_steps()) {
       // The places are in falling order of senders, which no span can express: block by block.
-      const auto place = static_cast<std::uint32_t>(index - 2 * rounds());
+      const auto place = static_cast<std::uint32_t>(index - exchange_steps());
       return copy(part.blocks(scratch, place), part.blocks(output, before(rank, place).value()));
     }
     const auto round = static_cast<std::uint32_t>(index / 2);

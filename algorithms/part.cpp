@@ -13,7 +13,9 @@ Part::Part(const CollectiveCall& call, std::uint32_t blocks, std::uint32_t scrat
       blocks_(blocks),
       scratch_blocks_(scratch_blocks) {
   COLLSIM_ENSURE(blocks >= 1, "data need at least one block");
-  COLLSIM_ENSURE(!blocked_ || blocks == call.ranks, "a blocked call has one block a rank");
+  if (blocked_) {
+    COLLSIM_ENSURE(blocks == call.ranks, "a blocked call has one block a rank");
+  }
   cut(0, call.count);
 }
 
@@ -59,7 +61,8 @@ Span Part::blocks(Place place, std::uint32_t first, std::uint32_t count) const {
                             bytes(position(first + count) - position(first)));
   }
   if (place.holds == Place::Holds::OwnBlock) {
-    COLLSIM_DCHECK(count == 1 && blocked_, "only blocked calls have a buffer of one block");
+    COLLSIM_DCHECK(blocked_, "only blocked calls have a buffer of one block");
+    COLLSIM_DCHECK(count == 1, "several blocks in a buffer of one");
     return Span::contiguous(place.buffer, bytes(slice_begin_), bytes(slice_size_));
   }
   COLLSIM_DCHECK(first + count <= blocks_, "blocks outside the buffer");
@@ -79,10 +82,13 @@ Span Part::strided_blocks(Place place, std::uint32_t first, std::uint32_t run_bl
                           std::uint32_t step, std::uint32_t limit) const {
   const bool in_scratch = place.buffer == Buffer::Scratch;
   COLLSIM_DCHECK(larger_blocks_ == 0, "strides over blocks that are not equal");
-  COLLSIM_DCHECK(in_scratch || (place.holds == Place::Holds::AllBlocks && run_blocks == 1),
-                 "runs of several blocks are regular in scratch only");
-  COLLSIM_DCHECK(run_blocks <= step && limit <= (in_scratch ? scratch_blocks_ : blocks_),
-                 "strided blocks outside the buffer");
+  COLLSIM_DCHECK(run_blocks <= step, "runs of blocks that overlap");
+  COLLSIM_DCHECK(limit <= (in_scratch ? scratch_blocks_ : blocks_),
+                 "strided blocks beyond a buffer");
+  if (!in_scratch) {
+    COLLSIM_DCHECK(place.holds == Place::Holds::AllBlocks, "strides in a buffer of one block");
+    COLLSIM_DCHECK(run_blocks == 1, "runs of several blocks are regular in scratch only");
+  }
   Span span = blocks(place, first < limit ? first : 0, 0);
   if (first >= limit) {
     return span;

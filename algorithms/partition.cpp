@@ -1,6 +1,7 @@
 // A program out of a pattern: channels side by side, chunks one after the other.
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -61,10 +62,10 @@ class PartitionedProgram final : public NamedProgram {
       : NamedProgram(std::move(algorithm), call),
         pattern_(std::move(pattern)),
         whole_(call, pattern_->blocks(), pattern_->scratch_blocks()),
-        in_place_(call.in_place == InPlace::Yes) {
-    channels_ = at_most(channels, whole_.elements());
-    // The last slice of the smallest channel is the smallest.
-    chunks_ = at_most(chunks, whole_.slice(channels_ - 1, channels_).elements());
+        in_place_(call.in_place == InPlace::Yes),
+        channels_(at_most(channels, whole_.elements())),
+        // The last channel is the smallest.
+        chunks_(at_most(chunks, whole_.slice(channels_ - 1, channels_).elements())) {
     for (std::uint32_t c = 0; c < channels_; ++c) {
       channel_parts_.push_back(whole_.slice(c, channels_));
     }
@@ -123,7 +124,11 @@ class PartitionedProgram final : public NamedProgram {
   [[nodiscard]] std::uint32_t channels() const override { return channels_; }
   [[nodiscard]] std::uint32_t chunks() const override { return chunks_; }
   [[nodiscard]] std::uint64_t transfer_count() const override {
-    return std::uint64_t{channels_} * chunks_ * pattern_->messages();
+    // More than fits is more than any limit.
+    std::uint64_t count = 0;
+    const bool fits =
+        !__builtin_mul_overflow(std::uint64_t{channels_} * chunks_, pattern_->messages(), &count);
+    return fits ? count : std::numeric_limits<std::uint64_t>::max();
   }
 
  private:
@@ -165,8 +170,8 @@ class PartitionedProgram final : public NamedProgram {
   std::unique_ptr<Pattern> pattern_;
   Part whole_;
   bool in_place_ = false;
-  std::uint32_t channels_ = 1;
-  std::uint32_t chunks_ = 1;
+  std::uint32_t channels_;
+  std::uint32_t chunks_;
   std::vector<Part> channel_parts_;
 };
 

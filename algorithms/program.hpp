@@ -136,7 +136,8 @@ class Program {
   /// Channels and chunks in use (at most what was asked: no part of the data is empty).
   [[nodiscard]] virtual std::uint32_t channels() const = 0;
   [[nodiscard]] virtual std::uint32_t chunks() const = 0;
-  /// Messages that all ranks send together; for the --max-transfers guard.
+  /// Messages that all ranks send together, or the largest number where they are more; for the
+  /// --max-transfers guard.
   [[nodiscard]] virtual std::uint64_t transfer_count() const = 0;
 
  protected:

@@ -2,6 +2,7 @@
 // everything every time, no effect of the order within an instant, conservation of bytes.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -51,7 +52,8 @@ RandomCase random_case(std::mt19937_64& random) {
   for (std::uint64_t i = 0; i < links; ++i) {
     result.capacities.push_back(bandwidth());
   }
-  const std::uint32_t shares[][2] = {{1, 1}, {1, 1}, {1, 2}, {1, 3}, {2, 1}};
+  constexpr std::array<std::array<std::uint32_t, 2>, 5> shares{
+      {{1, 1}, {1, 1}, {1, 2}, {1, 3}, {2, 1}}};
   const std::uint64_t transfers = 1 + below(30);
   // Few different times and sizes, so that things happen at once.
   for (std::uint64_t i = 0; i < transfers; ++i) {
