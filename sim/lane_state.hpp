@@ -72,13 +72,14 @@ struct LaneState {
   std::uint8_t unmet = 0;  ///< dependencies
 };
 
+static_assert(sizeof(LaneState) <= 256, "there may be millions");
+
 struct RankState {
   std::uint32_t first_lane = 0;
   std::uint32_t first_group = 0;
   std::uint32_t lanes_left = 0;
   std::uint32_t last_lane = no_index;  ///< that was done last (the lowest of equals)
   Time end;                            ///< of that lane
-  bool started = false;
 };
 
 struct OperationState {

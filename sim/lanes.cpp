@@ -87,7 +87,6 @@ void LaneEngine::deactivate(OperationId id) {
 void LaneEngine::start(OperationId id, Rank rank, Progress progress) {
   OperationState& operation = *operations_[id.index()];
   RankState& state = operation.ranks[rank.index()];
-  state.started = true;
   const std::uint32_t end = operation.ranks[rank.index() + 1].first_lane;
   // All lanes are in their phase before the first of them asks whether a join is complete.
   for (std::uint32_t lane = state.first_lane; lane < end; ++lane) {

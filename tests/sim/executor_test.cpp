@@ -1,5 +1,7 @@
 #include "sim/executor.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "tests/catch.hpp"
@@ -393,4 +395,34 @@ TEST_CASE("the critical path is a chain of stretches without gaps") {
     CHECK(path[i].start == path[i - 1].end);
   }
   CHECK(path.back().end == at(result.time));
+}
+
+TEST_CASE("memory follows ranks and messages under way, not steps") {
+  struct Heap : TraceObserver {
+    std::size_t steps = 0;
+    std::size_t peak = 0;
+    void on_step(const StepRecord&) override {
+      if (++steps % 16 == 0) {
+        peak = std::max(peak, mallinfo2().uordblks);
+      }
+    }
+    void on_transfer(const TransferRecord&) override {}
+  };
+  const Cluster cluster(star(16));
+  const auto peak = [&](std::uint32_t chunks) {
+    ProgramRequest request;
+    request.call = call_for_size(CollectiveKind::AllReduce, 16, 4_MiB, DataType::Float32);
+    request.chunks = chunks;
+    const Collective ring{build_program(find_algorithm("ring"), request), gpus(cluster)};
+    Heap heap;
+    RunOptions options;
+    options.observer = &heap;
+    const std::size_t before = mallinfo2().uordblks;
+    run(cluster, {ring}, options);
+    CHECK(heap.steps == std::size_t{16} * 31 * chunks);
+    return heap.peak - std::min(before, heap.peak);
+  };
+  const std::size_t few = peak(1);
+  // 64 times the steps; some blocks grow once.
+  CHECK(peak(64) <= few + few / 2);
 }
