@@ -257,8 +257,7 @@ TEST_CASE("a star of different sizes departs as the recurrence says", "[flow_net
   std::mt19937_64 random(7);
   bool same = true;
   for (int i = 0; i < 300; ++i) {
-    const std::int64_t units =
-        static_cast<std::int64_t>(1'000'000 + random() % 51'200'000'000'000U);
+    const auto units = static_cast<std::int64_t>(1'000'000 + random() % 51'200'000'000'000U);
     const auto flows = static_cast<std::uint32_t>(1 + random() % 20);
     std::vector<Bytes> sizes;
     for (std::uint32_t f = 0; f < flows; ++f) {

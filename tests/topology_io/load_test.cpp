@@ -38,7 +38,7 @@ class Folder {
  public:
   explicit Folder(const std::string& name)
       : path_(std::filesystem::temp_directory_path() /
-              ("collsim-load-test-" + name + "-" + std::to_string(++count_))) {
+              ("collsim-load-test-" + name + "-" + std::to_string(++count))) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_ / "clusters");
     std::filesystem::create_directories(path_ / "nodes");
@@ -55,7 +55,7 @@ class Folder {
   [[nodiscard]] std::string path() const { return path_.string(); }
 
  private:
-  static inline int count_ = 0;
+  static inline int count = 0;
   std::filesystem::path path_;
 };
 

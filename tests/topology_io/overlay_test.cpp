@@ -10,7 +10,6 @@ namespace collsim {
 
 using namespace collsim::literals;
 using test::message;
-using test::replaced;
 using test::shipped;
 using test::two_gpus;
 
