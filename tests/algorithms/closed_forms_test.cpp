@@ -130,6 +130,33 @@ TEST_CASE("extra ranks hand over first and are served last") {
   CHECK(closed_form_mesh("recursive-doubling", call, textbook) == Duration(2 * alpha + 3 * whole));
 }
 
+TEST_CASE("recursive doubling with extra ranks: the later of two chains") {
+  // 2^k + r ranks, S = 1000 bytes: max((k+1)·(alpha + S·beta), (k+2)·S·beta + (2+ceil(log r))·alpha).
+  const std::int64_t whole = 1000 * beta;
+  const auto form = [&](std::uint32_t ranks, Duration latency) {
+    return closed_form_mesh("recursive-doubling",
+                            call_of(CollectiveKind::AllReduce, ranks, Bytes(1000)),
+                            {latency, 50_GBps});
+  };
+  // 9 = 8 + 1: mostly latency, then none.
+  CHECK(form(9, textbook.latency) == Duration(4 * (alpha + whole)));
+  CHECK(form(9, 0_ps) == Duration(5 * whole));
+  // 15 = 8 + 7: partners at both ends of a chain over all three bits.
+  CHECK(form(15, textbook.latency) == Duration(5 * (alpha + whole)));
+}
+
+TEST_CASE("halving-doubling sends the first blocks of each group, and all with extra ranks") {
+  // 8 ranks, 13 elements of 4 bytes: blocks of 2, 2, 2, 2, 2, 1, 1, 1. The first four, two and one
+  // have 8, 4 and 2 elements: 56 bytes each way.
+  CollectiveCall call = call_of(CollectiveKind::AllReduce, 8, Bytes(52));
+  CHECK(closed_form_mesh("halving-doubling", call, textbook) ==
+        Duration(2 * (3 * alpha + 56 * beta)));
+  // 12 = 8 + 4 ranks, 8 blocks of 20 bytes: 140 bytes each way, and 160 before and after.
+  call = call_of(CollectiveKind::AllReduce, 12, Bytes(160));
+  CHECK(closed_form_mesh("halving-doubling", call, textbook) ==
+        Duration(2 * (3 * alpha + 140 * beta) + 2 * (alpha + 160 * beta)));
+}
+
 TEST_CASE("blocks are as equal as elements allow") {
   CollectiveCall call;
   call.kind = CollectiveKind::AllReduce;
