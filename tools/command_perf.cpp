@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -51,13 +53,13 @@ void write_notes(const PerfCommand& command, const PerfRun& run) {
   for (const ResultRow& row : run.rows()) {
     const std::string size = human_bytes(row.job.call.size());
     for (const std::string& warning : row.warnings) {
-      note(command.output, size + " " + warning);
+      note(command.output, fmt::format("{} {}", size, warning));
     }
     if (row.chosen_because.empty() || row.result.algorithm == last) {
       continue;
     }
     last = row.result.algorithm;
-    note(command.output, "algorithm from " + size + ": " + last);
+    note(command.output, fmt::format("algorithm from {}: {}", size, last));
   }
   if (run.unchecked() > 0) {
     note(command.output,

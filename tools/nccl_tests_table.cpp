@@ -51,7 +51,7 @@ bool shows_op(CollectiveKind kind) { return reduces(kind) || kind == CollectiveK
 
 std::string nccl_tests_number(double value, int width) {
   int digits = 0;
-  for (double power = 1; value >= power; power *= 10) {
+  for (std::uint64_t power = 1; digits < 19 && value >= static_cast<double>(power); power *= 10) {
     ++digits;
   }
   if (digits < width - 2) {

@@ -37,6 +37,7 @@ bool is_small(const collsim::ClusterSpec& spec) {
 // The name and the types are libFuzzer's.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // What stands before a NUL is a --set, what stands behind it the file.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as characters
   std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
     std::vector<collsim::Setting> settings;
