@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <string_view>
+#include <cstddef>
 
 #include "tools/cli.hpp"
 
@@ -20,11 +20,10 @@ volatile std::sig_atomic_t open_line = 0;
 
 [[noreturn]] void leave() {
   // Only what POSIX allows in a handler.
-  std::string_view text = "\ninterrupted\n";
-  if (open_line == 0) {
-    text.remove_prefix(1);
-  }
-  const auto written = write(STDERR_FILENO, text.data(), text.size());
+  const char* const text = "\ninterrupted\n";
+  constexpr std::size_t length = 13;
+  const std::size_t skipped = open_line == 0 ? 1 : 0;
+  const auto written = write(STDERR_FILENO, text + skipped, length - skipped);
   static_cast<void>(written);
   _exit(static_cast<int>(Exit::Interrupted));
 }
