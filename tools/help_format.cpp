@@ -21,7 +21,11 @@ std::string entry(const std::string& name, const std::string& text) {
     left.clear();
   }
   for (const std::string& line : wrapped(text, text_width)) {
-    out += "  " + left + std::string(name_width - left.size(), ' ') + "  " + line + "\n";
+    out += "  ";
+    out += left;
+    out.append(name_width - left.size() + 2, ' ');
+    out += line;
+    out += '\n';
     left.clear();
   }
   return out;

@@ -28,6 +28,7 @@ RunInfo Stopwatch::stop() const {
   info.wall_s = elapsed.count();
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) == 0) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): glibc wraps the field in a union
     info.peak_memory_bytes = usage.ru_maxrss * 1024;
   }
   return info;

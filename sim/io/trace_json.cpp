@@ -235,7 +235,7 @@ class TraceWriter {
     for (const auto& [device, gpu] : gpus_) {
       std::string name = trace_->graph_->name(device);
       if (gpu.one_rank) {
-        name = std::string("rank ").append(std::to_string(gpu.rank.value())) + " (" + name + ")";
+        name.insert(0, "rank " + std::to_string(gpu.rank.value()) + " (").push_back(')');
       }
       write_process(gpu.pid, name);
       for (const auto& [tid, thread] : gpu.threads) {

@@ -24,6 +24,7 @@ std::size_t heap_peak = 0;
 
 }  // namespace
 
+// NOLINTBEGIN(cppcoreguidelines-no-malloc): this is the allocator
 // Not inlined, so that the compiler does not take the pairs apart and object to malloc with delete.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* const memory = std::malloc(size);
@@ -39,6 +40,7 @@ std::size_t heap_peak = 0;
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+// NOLINTEND(cppcoreguidelines-no-malloc)
 
 namespace {
 

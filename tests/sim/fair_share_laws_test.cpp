@@ -1,6 +1,7 @@
 // Laws of fair sharing on random systems, and equality with the rules applied by exhaustive search.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -62,14 +63,16 @@ System random_system(std::mt19937_64& random, std::int64_t largest_capacity) {
   System system;
   const std::uint32_t resources = 1 + below(6);
   const auto bound = static_cast<std::uint64_t>(largest_capacity);
-  const std::int64_t few[] = {largest_capacity, largest_capacity / 2 + 1, largest_capacity / 3 + 1};
+  constexpr std::array<std::int64_t, 3> few{largest_capacity, largest_capacity / 2 + 1,
+                                            largest_capacity / 3 + 1};
   for (std::uint32_t r = 0; r < resources; ++r) {
     // Often equal capacities: ties are where solvers go wrong.
     system.capacities.push_back(below(2) == 0 ? few[below(3)]
                                               : 1 + static_cast<std::int64_t>(random() % bound));
   }
   const std::uint32_t flows = 1 + below(9);
-  const std::uint32_t kinds[][2] = {{1, 1}, {1, 1}, {1, 2}, {1, 3}, {2, 1}, {16, 15}};
+  constexpr std::array<std::array<std::uint32_t, 2>, 6> kinds{
+      {{1, 1}, {1, 1}, {1, 2}, {1, 3}, {2, 1}, {16, 15}}};
   for (std::uint32_t f = 0; f < flows; ++f) {
     Flow flow;
     for (std::uint32_t r = 0; r < resources; ++r) {
