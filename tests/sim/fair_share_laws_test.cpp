@@ -63,8 +63,8 @@ System random_system(std::mt19937_64& random, std::int64_t largest_capacity) {
   System system;
   const std::uint32_t resources = 1 + below(6);
   const auto bound = static_cast<std::uint64_t>(largest_capacity);
-  constexpr std::array<std::int64_t, 3> few{largest_capacity, largest_capacity / 2 + 1,
-                                            largest_capacity / 3 + 1};
+  const std::array<std::int64_t, 3> few{largest_capacity, largest_capacity / 2 + 1,
+                                        largest_capacity / 3 + 1};
   for (std::uint32_t r = 0; r < resources; ++r) {
     // Often equal capacities: ties are where solvers go wrong.
     system.capacities.push_back(below(2) == 0 ? few[below(3)]
