@@ -183,8 +183,10 @@ void add_compare_command(CLI::App& app, Action& chosen) {
            "names with commas between (default: all that apply)")
       ->group("Job");
   sub->add_flag("--verify", command->verify, "check each algorithm's data symbolically")
+      ->disable_flag_override()
       ->group("Simulation");
   sub->add_flag("--timing", command->timing, "show what the simulation itself took")
+      ->disable_flag_override()
       ->group("Output");
   add_output_options(*sub, command->output);
   sub->footer(

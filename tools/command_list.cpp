@@ -8,6 +8,7 @@
 #include "algorithms/table.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
+#include "tools/json_text.hpp"
 #include "tools/option_values.hpp"
 #include "tools/output.hpp"
 #include "tools/render_csv.hpp"
@@ -121,7 +122,7 @@ std::string as_json(const ListCommand& command, const Listing& listing) {
     }
     document["entries"].push_back(std::move(entry));
   }
-  return document.dump(2) + "\n";
+  return json_text(document);
 }
 
 std::string as_csv(const Listing& listing) {

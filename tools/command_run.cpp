@@ -97,6 +97,9 @@ void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row)
 
 Exit run(const RunCommand& command) {
   const Stopwatch stopwatch;
+  if (!command.trace.empty() && command.trace == command.output.file) {
+    throw InputError("is the file of --output: the one would overwrite the other", "--trace");
+  }
   const Machine machine = load_machine(command.cluster);
   ResultRow row;
   row.network_model = network_model_of(command.job);
@@ -139,15 +142,20 @@ void add_run_command(CLI::App& app, Action& chosen) {
   add_cluster_options(*sub, command->cluster);
   add_algorithm_option(*sub, command->algorithm);
   sub->add_flag("--verify", command->verify, "check the algorithm's data symbolically")
+      ->disable_flag_override()
       ->group("Simulation");
   add_text(*sub, "--trace", command->trace, "FILE", "write a timeline that ui.perfetto.dev opens")
       ->group("Output");
   sub->add_flag("--critical-path", command->critical_path, "list the steps that determine the time")
+      ->disable_flag_override()
       ->group("Output");
-  sub->add_flag("--per-rank", command->per_rank, "show each rank's time")->group("Output");
+  sub->add_flag("--per-rank", command->per_rank, "show each rank's time")
+      ->disable_flag_override()
+      ->group("Output");
   add_choice(*sub, "--links", command->links, {"top", "all"}, "the most used links, or all")
       ->group("Output");
   sub->add_flag("--timing", command->timing, "show what the simulation itself took")
+      ->disable_flag_override()
       ->group("Output");
   add_output_options(*sub, command->output);
   sub->footer(

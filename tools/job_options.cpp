@@ -93,6 +93,7 @@ void add_call_options(CLI::App& app, CallOptions& options) {
   add_text(app, "--redop", options.redop, "OP", "sum, prod, min, max or avg")->group(job);
   add_number(app, "--root", options.root, {}, "root rank of rooted collectives")->group(job);
   app.add_flag("--out-of-place", options.out_of_place, "separate input and output buffers")
+      ->disable_flag_override()
       ->group(job);
 }
 

@@ -48,8 +48,13 @@ CLI::Option* add_value(CLI::App& app, const std::string& names, const std::strin
 
 CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& value,
                       const std::string& type_name, const std::string& help) {
-  CLI::Option* option =
-      add_value(app, names, type_name, help, [&value](const std::string& text) { value = text; });
+  CLI::Option* option = add_value(app, names, type_name, help,
+                                  [&value, option = shown_name(names)](const std::string& text) {
+                                    if (text.empty()) {
+                                      throw InputError("must not be empty", option);
+                                    }
+                                    value = text;
+                                  });
   return option->default_str(value);
 }
 

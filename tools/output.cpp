@@ -29,13 +29,19 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
       ->group(group);
   add_text(app, "--output", options.file, "FILE", "write the result to this file, not to stdout")
       ->group(group);
-  app.add_flag("--quiet", options.quiet, "no progress and no notes on stderr")->group(group);
+  app.add_flag("--quiet", options.quiet, "no progress and no notes on stderr")
+      ->disable_flag_override()
+      ->group(group);
 }
 
-void write_file(const std::string& option, const std::string& path, const std::string& text) {
+void write_file(const std::string& option, const std::string& name, const std::string& text) {
   const auto fail = [&](int error) {
-    throw InputError("cannot write " + in_quotes(path) + ": " + std::strerror(error), option);
+    throw InputError("cannot write " + in_quotes(name) + ": " + std::strerror(error), option);
   };
+  // A link stays one: its target is replaced.
+  std::error_code unresolved;
+  const auto resolved = std::filesystem::canonical(name, unresolved);
+  const std::string path = unresolved ? name : resolved.string();
   // A device or a pipe cannot be replaced by a rename: write through.
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);

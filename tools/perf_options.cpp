@@ -164,8 +164,12 @@ void add_perf_options(CLI::App& app, PerfCommand& command) {
   add_cluster_options(app, command.cluster);
   add_nccl_tests_options(app, command);
   app.add_flag("--isolated", command.isolated, "one call alone instead of iterations back to back")
+      ->disable_flag_override()
+      ->excludes("--iters")
+      ->excludes("--warmup_iters")
       ->group("Simulation");
   app.add_flag("--timing", command.timing, "show what the simulation itself took (on stderr)")
+      ->disable_flag_override()
       ->group("Output");
   add_output_options(app, command.output);
 }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "tools/json_text.hpp"
 #include "topology/digest.hpp"
 
 namespace collsim {
@@ -155,7 +156,7 @@ void add_times(Json& json, const ResultRow& row) {
 /// shown of it, how it was asked for, and what depends on the simulator's workings make no difference.
 std::string result_digest(const Json& core, const CollectiveResult& result) {
   Digest digest;
-  digest.add(core.dump());
+  digest.add(json_text(core));
   for (const Duration time : result.time_of_rank) {
     digest.add(std::to_string(time.count()));
   }
@@ -212,7 +213,7 @@ std::string render_json(const Cluster& cluster, const Results& results, const Js
   for (const NotSimulated& other : results.not_simulated) {
     document["not_simulated"].push_back({{"algorithm", other.algorithm}, {"reason", other.reason}});
   }
-  return document.dump(2) + "\n";
+  return json_text(document);
 }
 
 }  // namespace collsim

@@ -43,7 +43,14 @@ std::string bounds_table(const CollectiveResult& result) {
     table.add_row({bound.name, bound.where.empty() ? "the whole machine" : bound.where,
                    human_time(bound.time), human_percent(share(bound.time, result.time))});
   }
-  return table.empty() ? "" : "\nNo algorithm can be faster than\n" + table.render("  ");
+  if (table.empty()) {
+    return "";
+  }
+  const char* const heading =
+      result.contention_ignored
+          ? "\nLower bounds, with links shared as they are (this run ignores it)\n"
+          : "\nNo algorithm can be faster than\n";
+  return heading + table.render("  ");
 }
 
 std::string links_table(const Graph& graph, const CollectiveResult& result, bool all) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tools/format_text.hpp"
+#include "tools/json_text.hpp"
 #include "tools/render_csv.hpp"
 #include "tools/text_table.hpp"
 #include "topology/quantity_text.hpp"
@@ -191,7 +192,7 @@ std::string render_topology_json(const Cluster& cluster, const std::string& inpu
   for (const Provenance& value : cluster.spec().values) {
     values.push_back({{"path", value.path}, {"value", value.value}, {"origin", value.origin}});
   }
-  return document.dump(2) + "\n";
+  return json_text(document);
 }
 
 std::string render_topology_csv(const Cluster& cluster) {

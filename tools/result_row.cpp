@@ -98,6 +98,13 @@ std::vector<std::string> warnings_of(const ResultRow& row) {
     warnings.push_back("size rounded from " + std::to_string(row.requested.count()) + " to " +
                        std::to_string(row.job.call.size().count()) + " bytes, as nccl-tests does");
   }
+  if (row.iterations && !row.result.bounds.empty() && !row.result.contention_ignored &&
+      row.result.time < row.result.bounds.front().time) {
+    warnings.emplace_back(
+        "below the bound of one call: ranks that only send run ahead from call to call; "
+        "--isolated, or "
+        "a large -n with -a 3, measures what the machine sustains");
+  }
   warnings.insert(warnings.end(), row.result.warnings.begin(), row.result.warnings.end());
   warnings.insert(warnings.end(), row.warnings.begin(), row.warnings.end());
   return warnings;

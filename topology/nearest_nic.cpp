@@ -49,6 +49,7 @@ class NicWalk {
     way_[nic.index()] = {0, Bandwidth::from_units(std::numeric_limits<std::int64_t>::max())};
     met_.assign(1, nic);
     // In the order met, that is by links: a device's way is final when its turn comes.
+    // NOLINTNEXTLINE(modernize-loop-convert): it grows meanwhile
     for (std::size_t i = 0; i < met_.size(); ++i) {
       const DeviceId device = met_[i];
       if (!better(way_[device.index()], best_[device.index()])) {
