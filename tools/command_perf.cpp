@@ -55,6 +55,10 @@ void write_notes(const PerfCommand& command, const PerfRun& run) {
     for (const std::string& warning : row.warnings) {
       note(command.output, fmt::format("{} {}", size, warning));
     }
+    if (const auto below = below_bound_warning(row);
+        below && row.job.call.in_place == InPlace::No) {
+      note(command.output, fmt::format("{} is {}", size, *below));
+    }
     if (row.chosen_because.empty() || row.result.algorithm == last) {
       continue;
     }

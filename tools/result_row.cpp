@@ -92,18 +92,24 @@ RankTimes rank_times(const CollectiveResult& result) {
   return times;
 }
 
+std::optional<std::string> below_bound_warning(const ResultRow& row) {
+  const CollectiveResult& result = row.result;
+  if (!row.iterations || result.bounds.empty() || result.contention_ignored ||
+      result.time >= result.bounds.front().time) {
+    return std::nullopt;
+  }
+  return "below the bound of one call: ranks that only send run ahead from call to call; "
+         "--isolated times one call";
+}
+
 std::vector<std::string> warnings_of(const ResultRow& row) {
   std::vector<std::string> warnings{"nominal: no protocol, no launch"};
   if (row.requested != row.job.call.size()) {
     warnings.push_back("size rounded from " + std::to_string(row.requested.count()) + " to " +
                        std::to_string(row.job.call.size().count()) + " bytes, as nccl-tests does");
   }
-  if (row.iterations && !row.result.bounds.empty() && !row.result.contention_ignored &&
-      row.result.time < row.result.bounds.front().time) {
-    warnings.emplace_back(
-        "below the bound of one call: ranks that only send run ahead from call to call; "
-        "--isolated, or "
-        "a large -n with -a 3, measures what the machine sustains");
+  if (const auto below = below_bound_warning(row)) {
+    warnings.push_back(*below);
   }
   warnings.insert(warnings.end(), row.result.warnings.begin(), row.result.warnings.end());
   warnings.insert(warnings.end(), row.warnings.begin(), row.warnings.end());

@@ -63,6 +63,10 @@ struct RankTimes {
 };
 [[nodiscard]] RankTimes rank_times(const CollectiveResult& result);
 
+/// Where a time over back-to-back iterations lies below the bound of one call: why. Buffers are
+/// unlimited, so that ranks which only send are done long before the last one.
+[[nodiscard]] std::optional<std::string> below_bound_warning(const ResultRow& row);
+
 /// The result's warnings, and those that hold for every result of this version.
 [[nodiscard]] std::vector<std::string> warnings_of(const ResultRow& row);
 

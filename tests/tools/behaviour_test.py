@@ -1,5 +1,6 @@
 """What is neither a result nor a mistake: help, files, pipes, terminals, Ctrl-C."""
 
+import json
 import os
 import pty
 import re
@@ -61,6 +62,21 @@ class Files(program.Case):
         self.file("result", "before")
         self.assertEqual(self.run_program(*self.RESULT, "--ranks", "99", "--output", "result").returncode, 2)
         self.assertEqual((self.folder / "result").read_text(encoding="utf-8"), "before")
+
+    def test_a_link_stays_one(self):
+        self.file("target", "old")
+        (self.folder / "link").symlink_to("target")
+        self.output("list", "collectives", "--output", "link")
+        self.assertTrue((self.folder / "link").is_symlink())
+        self.assertIn("all_reduce", (self.folder / "target").read_text(encoding="utf-8"))
+
+    def test_file_names_may_hold_any_bytes(self):
+        name = b"\xff.yaml"
+        with open(os.fsencode(self.folder) + b"/" + name, "w", encoding="utf-8") as file:
+            file.write("name: pair\nnode: { gpus: 2, links: [{ from: gpu, to: gpu, connect: mesh, bandwidth: 1 GB/s, latency: 0 ns }] }\n")
+        done = self.run_program("topology", "show", "--cluster", b"./" + name, "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["nodes"], 1)
 
     def test_devices(self):
         self.assertEqual(self.output(*self.RESULT, "--output", "/dev/null"), "")

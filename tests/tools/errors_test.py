@@ -30,6 +30,14 @@ class Usage(program.Case):
         self.refused(["perf", "all_reduce"], "error: missing --cluster\nhint: see collsim perf --help")
         self.refused(["list"], "error: missing KIND\nhint: see collsim list --help")
 
+    def test_values_that_options_do_not_take(self):
+        self.refused([*RUN, "--output", ""], "error: --output: must not be empty")
+        self.refused([*RUN, "--trace", "same", "--output", "same"],
+                     "error: --trace: is the file of --output: the one would overwrite the other")
+        self.assertEqual(self.run_program(*RUN, "--verify=no").returncode, 2)
+        self.assertEqual(self.run_program(*PERF, "--isolated", "-n", "7").returncode, 2)
+        self.assertEqual(self.run_program(*PERF, "--isolated", "-w", "7").returncode, 2)
+
     def test_unknown_options(self):
         self.refused([*RUN, "--algoritm", "ring"],
                      "error: unknown option --algoritm\nhint: did you mean --algorithm? see collsim run --help")

@@ -188,6 +188,13 @@ class Options(Perf):
         one = self.rows("perf", *words, "-n", "1", "-w", "0", "-a", "3")[0]
         self.assertEqual(one["time_ps"], alone["time_ps"])
 
+    def test_a_mean_below_the_bound_is_explained(self):
+        words = ["perf", "gather", *STAR, "--algorithm", "tree", "-b", "1M", "-e", "1M"]
+        self.assertIn("below the bound of one call", self.run_program(*words).stderr)
+        self.assertNotIn("below the bound", self.run_program(*words, "--isolated").stderr)
+        for row in self.rows(*words, "--isolated"):
+            self.assertGreaterEqual(row["time_ps"], max(bound["time_ps"] for bound in row["bounds"]))
+
     def test_averages(self):
         words = ["scatter", *STAR, "-b", "1M", "-e", "1M", "--algorithm", "direct", "-r", "3", "--isolated"]
         times = {averaging: self.rows("perf", *words, "-a", averaging)[0]["time_ps"] for averaging in "0123"}
