@@ -155,6 +155,7 @@ std::string as_table(const ListCommand& command, const Listing& listing) {
   }
   for (const auto& row : listing.rows) {
     std::vector<std::string> cells;
+    cells.reserve(row.size());
     for (const Cell& shown : row) {
       cells.push_back(shown.text());
     }
