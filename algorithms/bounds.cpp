@@ -4,7 +4,6 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <queue>
 #include <stdexcept>
 #include <utility>
 
@@ -206,36 +205,11 @@ void add_total_sent(std::vector<Bound>& bounds, const std::vector<Cut>& cuts,
   bounds.push_back(Bound{"total sent", "", transfer_time_fine(fine, rate)});
 }
 
-enum class Direction : std::uint8_t { Outward, Inward };
-
-/// Latency of the quickest way that data can take from `start` to every device (inward: from every
-/// device to `start`). GPUs forward too: an algorithm may send in several hops.
+/// Latency of the quickest way that data can take. GPUs forward too: an algorithm may send in several
+/// hops.
 std::vector<std::optional<Duration>> quickest(const Graph& graph, DeviceId start,
-                                              Direction direction) {
-  using Reached = std::pair<Duration, DeviceId>;
-  std::vector<std::optional<Duration>> result(graph.devices().size());
-  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> frontier;
-  const auto reach = [&](DeviceId device, Duration latency) {
-    std::optional<Duration>& known = result[device.index()];
-    if (!known || latency < *known) {
-      known = latency;
-      frontier.emplace(latency, device);
-    }
-  };
-  const bool outward = direction == Direction::Outward;
-  reach(start, Duration{});
-  while (!frontier.empty()) {
-    const auto [latency, device] = frontier.top();
-    frontier.pop();
-    if (latency > *result[device.index()]) {
-      continue;  // a quicker way has been found since
-    }
-    for (const LinkId id : outward ? graph.links_out(device) : graph.links_in(device)) {
-      const Link& link = graph.link(id);
-      reach(outward ? link.target : link.source, checked_add(latency, link.latency));
-    }
-  }
-  return result;
+                                              SearchDirection direction) {
+  return shortest_latencies(graph, start, direction, GpusForward::Yes);
 }
 
 Duration longest(const std::vector<std::optional<Duration>>& latencies,
@@ -257,7 +231,7 @@ Duration longest_latency(const Graph& graph, std::span<const DeviceId> gpus,
     const bool from_root =
         call.kind == CollectiveKind::Broadcast || call.kind == CollectiveKind::Scatter;
     return longest(quickest(graph, gpus[call.root.index()],
-                            from_root ? Direction::Outward : Direction::Inward),
+                            from_root ? SearchDirection::Outward : SearchDirection::Inward),
                    gpus);
   }
   const std::size_t searches =
@@ -265,7 +239,7 @@ Duration longest_latency(const Graph& graph, std::span<const DeviceId> gpus,
   const std::size_t stride = (gpus.size() + searches - 1) / searches;
   Duration result{};
   for (std::size_t rank = 0; rank < gpus.size(); rank += stride) {
-    const auto latencies = quickest(graph, gpus[rank], Direction::Outward);
+    const auto latencies = quickest(graph, gpus[rank], SearchDirection::Outward);
     const std::span<const DeviceId> targets =
         call.kind == CollectiveKind::SendRecv ? gpus.subspan((rank + 1) % gpus.size(), 1) : gpus;
     result = std::max(result, longest(latencies, targets));

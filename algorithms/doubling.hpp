@@ -62,6 +62,90 @@ enum class BlockOwners : std::uint8_t {
   Participants,  ///< block v to participant v: 2^k blocks
 };
 
+/// Blocks that the data fall into.
+[[nodiscard]] std::uint32_t block_count(const PowerOfTwo& group, BlockOwners owners);
+/// The blocks of the 2^bit participants from number `first` on. Requires: first a multiple of 2^bit.
+[[nodiscard]] Span blocks_of(const PowerOfTwo& group, BlockOwners owners, const Part& part,
+                             Place place, std::uint32_t first, std::uint32_t bit);
+
+/// In every round, pairs of participants send a message each way: a send and a receive in one lane,
+/// a slot a round. Extra ranks do nothing.
+class PairExchange : public Pattern {
+ public:
+  explicit PairExchange(std::uint32_t ranks) : group_(ranks) {}
+
+  [[nodiscard]] std::uint32_t ranks() const override { return group_.ranks(); }
+  [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
+  [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
+    return group_.is_extra(rank) ? 0 : 2 * group_.rounds();
+  }
+  [[nodiscard]] std::uint64_t messages() const override {
+    return std::uint64_t{group_.size()} * group_.rounds();
+  }
+  [[nodiscard]] std::uint32_t send_slots(Rank rank, std::uint32_t) const override {
+    return group_.is_extra(rank) ? 0 : group_.rounds();
+  }
+  [[nodiscard]] std::uint32_t receive_slots(Rank rank, std::uint32_t lane) const override {
+    return send_slots(rank, lane);
+  }
+  [[nodiscard]] Connection send_to(Rank rank, std::uint32_t, std::uint32_t slot) const override {
+    return {group_.rank(group_.number(rank) ^ (1U << distance_bit(slot))), 0, slot};
+  }
+  [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
+                                        std::uint32_t slot) const override {
+    return send_to(rank, lane, slot);
+  }
+
+ protected:
+  [[nodiscard]] const PowerOfTwo& group() const { return group_; }
+  /// The numbers of a pair differ in this bit: nearest partners come first, unless overridden.
+  [[nodiscard]] virtual std::uint32_t distance_bit(std::uint32_t round) const { return round; }
+
+ private:
+  PowerOfTwo group_;
+};
+
+/// A message between each extra rank and its partner, one way.
+class ExtraRanks : public Pattern {
+ public:
+  enum class Direction : std::uint8_t { FromExtra, ToExtra };
+  ExtraRanks(std::uint32_t ranks, std::uint32_t blocks, Direction direction)
+      : group_(ranks), blocks_(blocks), direction_(direction) {}
+
+  [[nodiscard]] std::uint32_t ranks() const override { return group_.ranks(); }
+  [[nodiscard]] std::uint32_t blocks() const override { return blocks_; }
+  [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
+  [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
+    return sends(rank) || receives(rank) ? 1 : 0;
+  }
+  [[nodiscard]] std::uint64_t messages() const override { return group_.extra(); }
+  [[nodiscard]] std::uint32_t send_slots(Rank rank, std::uint32_t) const override {
+    return sends(rank) ? 1 : 0;
+  }
+  [[nodiscard]] std::uint32_t receive_slots(Rank rank, std::uint32_t) const override {
+    return receives(rank) ? 1 : 0;
+  }
+  [[nodiscard]] Connection send_to(Rank rank, std::uint32_t, std::uint32_t) const override {
+    return {PowerOfTwo::partner(rank), 0, 0};
+  }
+  [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t, std::uint32_t) const override {
+    return {PowerOfTwo::partner(rank), 0, 0};
+  }
+
+ protected:
+  [[nodiscard]] bool sends(Rank rank) const {
+    return direction_ == Direction::FromExtra ? group_.is_extra(rank) : group_.has_extra(rank);
+  }
+  [[nodiscard]] bool receives(Rank rank) const {
+    return direction_ == Direction::FromExtra ? group_.has_extra(rank) : group_.is_extra(rank);
+  }
+
+ private:
+  PowerOfTwo group_;
+  std::uint32_t blocks_;
+  Direction direction_;
+};
+
 /// Participants exchange all they have at `place` over distances 1, 2, 4, …. Extra ranks do
 /// nothing. Starts from each participant's own block, and with BlockOwners::Ranks its extra rank's.
 [[nodiscard]] std::unique_ptr<Pattern> doubling_all_gather(std::uint32_t ranks, BlockOwners owners,

@@ -28,109 +28,68 @@ struct HalvingPlaces {
   Place to;    ///< the rank's own block, where the participant stands for no other rank
 };
 
-class RecursiveHalving final : public Pattern {
+class RecursiveHalving final : public PairExchange {
  public:
   RecursiveHalving(std::uint32_t ranks, BlockOwners owners, const HalvingPlaces& places)
-      : group_(ranks), owners_(owners), places_(places) {}
+      : PairExchange(ranks), owners_(owners), places_(places) {}
 
-  [[nodiscard]] std::uint32_t ranks() const override { return group_.ranks(); }
-  [[nodiscard]] std::uint32_t blocks() const override {
-    return owners_ == BlockOwners::Ranks ? group_.ranks() : group_.size();
-  }
+  [[nodiscard]] std::uint32_t blocks() const override { return block_count(group(), owners_); }
   [[nodiscard]] std::uint32_t scratch_blocks() const override {
     return places_.sums.buffer == Buffer::Scratch ? blocks() : 0;
-  }
-  [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
-  [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
-    return group_.is_extra(rank) ? 0 : 2 * group_.rounds();
-  }
-  [[nodiscard]] std::uint64_t messages() const override {
-    return std::uint64_t{group_.size()} * group_.rounds();
   }
 
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
     const auto slot = static_cast<std::uint32_t>(index / 2);
     const std::uint32_t bit = distance_bit(slot);
-    const std::uint32_t own_half = group_.number(rank) >> bit << bit;
-    const Place so_far = slot == 0 && !group_.has_extra(rank) ? places_.from : places_.sums;
+    const std::uint32_t own_half = group().number(rank) >> bit << bit;
+    const Place so_far = slot == 0 && !group().has_extra(rank) ? places_.from : places_.sums;
     Step step;
     if (index % 2 == 0) {
-      step.source = blocks_of(part, so_far, own_half ^ (1U << bit), bit);
+      step.source = blocks_of(group(), owners_, part, so_far, own_half ^ (1U << bit), bit);
       step.sends = {slot, 1};
     } else {
       const bool last = bit == 0 && !stands_for_two(rank);
       step.receives = {slot, 1};
-      step.source = blocks_of(part, so_far, own_half, bit);
-      step.destination = blocks_of(part, last ? places_.to : places_.sums, own_half, bit);
+      step.source = blocks_of(group(), owners_, part, so_far, own_half, bit);
+      step.destination =
+          blocks_of(group(), owners_, part, last ? places_.to : places_.sums, own_half, bit);
     }
     step.bytes = step.source->total;
     return step;
   }
 
-  [[nodiscard]] std::uint32_t send_slots(Rank rank, std::uint32_t) const override {
-    return group_.is_extra(rank) ? 0 : group_.rounds();
-  }
-  [[nodiscard]] std::uint32_t receive_slots(Rank rank, std::uint32_t lane) const override {
-    return send_slots(rank, lane);
-  }
-  [[nodiscard]] Connection send_to(Rank rank, std::uint32_t, std::uint32_t slot) const override {
-    return {group_.rank(group_.number(rank) ^ (1U << distance_bit(slot))), 0, slot};
-  }
-  [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
-                                        std::uint32_t slot) const override {
-    return send_to(rank, lane, slot);
-  }
-
  private:
   /// The farthest partner comes first.
-  [[nodiscard]] std::uint32_t distance_bit(std::uint32_t slot) const {
-    return group_.rounds() - 1 - slot;
+  [[nodiscard]] std::uint32_t distance_bit(std::uint32_t round) const override {
+    return group().rounds() - 1 - round;
   }
   [[nodiscard]] bool stands_for_two(Rank rank) const {
-    return owners_ == BlockOwners::Ranks && group_.has_extra(rank);
-  }
-  /// What the 2^bit participants from `first` on stand for.
-  [[nodiscard]] Span blocks_of(const Part& part, Place place, std::uint32_t first,
-                               std::uint32_t bit) const {
-    const std::uint32_t end = first + (1U << bit);
-    if (owners_ == BlockOwners::Participants) {
-      return part.blocks(place, first, end - first);
-    }
-    const std::uint32_t begin = group_.ranks_below(first);
-    return part.blocks(place, begin, group_.ranks_below(end) - begin);
+    return owners_ == BlockOwners::Ranks && group().has_extra(rank);
   }
 
-  PowerOfTwo group_;
   BlockOwners owners_;
   HalvingPlaces places_;
 };
 
 /// The end of reduce_scatter: participants that stand for two ranks keep their own block and send
 /// the other one.
-class HandOutExtraBlocks final : public Pattern {
+class HandOutExtraBlocks final : public ExtraRanks {
  public:
   HandOutExtraBlocks(std::uint32_t ranks, Place from, Place to)
-      : group_(ranks), from_(from), to_(to) {}
+      : ExtraRanks(ranks, ranks, Direction::ToExtra), from_(from), to_(to) {}
 
-  [[nodiscard]] std::uint32_t ranks() const override { return group_.ranks(); }
-  [[nodiscard]] std::uint32_t blocks() const override { return group_.ranks(); }
   [[nodiscard]] std::uint32_t scratch_blocks() const override {
     return from_.buffer == Buffer::Scratch ? blocks() : 0;
   }
-  [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
-  [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
-    if (group_.has_extra(rank)) {
-      return 2;
-    }
-    return group_.is_extra(rank) ? 1 : 0;
+  [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t lane) const override {
+    return sends(rank) ? 2 : ExtraRanks::steps(rank, lane);
   }
-  [[nodiscard]] std::uint64_t messages() const override { return group_.extra(); }
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
     Step step;
     step.bytes = part.bytes_of(rank.value());
-    if (group_.is_extra(rank)) {
+    if (receives(rank)) {
       step.receives = {0, 1};
       step.destination = part.blocks(to_, rank.value());
     } else if (index == 0) {
@@ -142,21 +101,8 @@ class HandOutExtraBlocks final : public Pattern {
     }
     return step;
   }
-  [[nodiscard]] std::uint32_t send_slots(Rank rank, std::uint32_t) const override {
-    return group_.has_extra(rank) ? 1 : 0;
-  }
-  [[nodiscard]] std::uint32_t receive_slots(Rank rank, std::uint32_t) const override {
-    return group_.is_extra(rank) ? 1 : 0;
-  }
-  [[nodiscard]] Connection send_to(Rank rank, std::uint32_t, std::uint32_t) const override {
-    return {PowerOfTwo::partner(rank), 0, 0};
-  }
-  [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t, std::uint32_t) const override {
-    return {PowerOfTwo::partner(rank), 0, 0};
-  }
 
  private:
-  PowerOfTwo group_;
   Place from_;
   Place to_;
 };

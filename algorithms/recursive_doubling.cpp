@@ -18,26 +18,18 @@ namespace collsim {
 
 namespace {
 
-class RecursiveDoublingAllReduce final : public Pattern {
+class RecursiveDoublingAllReduce final : public PairExchange {
  public:
   RecursiveDoublingAllReduce(std::uint32_t ranks, Place from, Place to)
-      : group_(ranks), from_(from), to_(to) {}
+      : PairExchange(ranks), from_(from), to_(to) {}
 
-  [[nodiscard]] std::uint32_t ranks() const override { return group_.ranks(); }
   [[nodiscard]] std::uint32_t blocks() const override { return 1; }
-  [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
-  [[nodiscard]] std::uint64_t steps(Rank rank, std::uint32_t) const override {
-    return group_.is_extra(rank) ? 0 : 2 * group_.rounds();
-  }
-  [[nodiscard]] std::uint64_t messages() const override {
-    return std::uint64_t{group_.size()} * group_.rounds();
-  }
 
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
     const auto round = static_cast<std::uint32_t>(index / 2);
     // Who has an extra rank has already added it to its own.
-    const Place so_far = round == 0 && !group_.has_extra(rank) ? from_ : to_;
+    const Place so_far = round == 0 && !group().has_extra(rank) ? from_ : to_;
     Step step;
     step.bytes = part.bytes_of(0);
     step.source = part.blocks(so_far, 0);
@@ -50,22 +42,7 @@ class RecursiveDoublingAllReduce final : public Pattern {
     return step;
   }
 
-  [[nodiscard]] std::uint32_t send_slots(Rank rank, std::uint32_t) const override {
-    return group_.is_extra(rank) ? 0 : group_.rounds();
-  }
-  [[nodiscard]] std::uint32_t receive_slots(Rank rank, std::uint32_t lane) const override {
-    return send_slots(rank, lane);
-  }
-  [[nodiscard]] Connection send_to(Rank rank, std::uint32_t, std::uint32_t slot) const override {
-    return {group_.rank(group_.number(rank) ^ (1U << slot)), 0, slot};
-  }
-  [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
-                                        std::uint32_t slot) const override {
-    return send_to(rank, lane, slot);
-  }
-
  private:
-  PowerOfTwo group_;
   Place from_;
   Place to_;
 };

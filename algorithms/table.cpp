@@ -39,12 +39,12 @@ std::span<const Algorithm> algorithms() {
 
 std::optional<std::string> no_obstacle(const ProgramRequest&) { return std::nullopt; }
 
-namespace {
-
 bool implements(const Algorithm& algorithm, CollectiveKind kind) {
   return std::find(algorithm.collectives.begin(), algorithm.collectives.end(), kind) !=
          algorithm.collectives.end();
 }
+
+namespace {
 
 std::vector<std::string> names_for(CollectiveKind kind) {
   std::vector<std::string> names;
@@ -104,7 +104,7 @@ std::unique_ptr<Program> build_program(const Algorithm& algorithm, const Program
                      one_of(names_for(call.kind)));
   }
   if (const auto obstacle = algorithm.obstacle(request)) {
-    throw InputError(std::string(algorithm.name) + " does not apply: " + *obstacle, "--algorithm");
+    throw InputError(std::string(algorithm.name) + " does not apply: " + *obstacle);
   }
   if (call.ranks == 1 || call.count == 0) {
     return partition(std::string(algorithm.name), call, nullptr, 1, 1);

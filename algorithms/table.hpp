@@ -45,6 +45,8 @@ struct Algorithm {
 /// Throws: InputError for an unknown name (the nearest one named).
 [[nodiscard]] const Algorithm& find_algorithm(std::string_view name);
 
+[[nodiscard]] bool implements(const Algorithm& algorithm, CollectiveKind kind);
+
 /// Those that implement the collective and have no obstacle.
 [[nodiscard]] std::vector<const Algorithm*> applicable_algorithms(const ProgramRequest& request);
 

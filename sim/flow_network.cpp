@@ -9,22 +9,12 @@ namespace collsim {
 FlowNetwork::FlowNetwork(const Graph& graph, EventQueue& queue)
     : queue_(&queue), paths_(graph), usage_(graph.links().size()), links_(graph.links().size()) {}
 
-TransferId FlowNetwork::new_transfer() {
-  if (free_transfers_.empty()) {
-    transfers_.emplace_back();
-    return TransferId(transfers_.size() - 1);
-  }
-  const TransferId id = free_transfers_.back();
-  free_transfers_.pop_back();
-  return id;
-}
-
 void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t weight,
                         std::uint32_t multiplicity) {
   COLLSIM_DCHECK(bytes.count() >= 0, "a transfer of less than nothing");
   COLLSIM_DCHECK(weight > 0 && multiplicity > 0, "a transfer that does not count");
-  const TransferId id = new_transfer();
-  Transfer& transfer = transfers_[id.index()];
+  const TransferId id = transfers_.take();
+  Transfer& transfer = transfers_[id];
   const Time now = queue_->now();
   transfer.left = to_fine(bytes);
   transfer.rate = Rate();
@@ -67,7 +57,7 @@ void FlowNetwork::leave_links(const Transfer& transfer) {
 }
 
 std::optional<Departure> FlowNetwork::depart(const Event& event) {
-  Transfer& transfer = transfers_[event.subject];
+  Transfer& transfer = transfers_[TransferId(event.subject)];
   if (transfer.generation != event.generation) {
     return std::nullopt;
   }
@@ -85,7 +75,7 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
   ++transfer.birth;
   ++transfer.generation;
   transfer.scheduled = false;
-  free_transfers_.push_back(id);
+  transfers_.give_back(id);
   --under_way_;
   return departure;
 }
@@ -116,7 +106,7 @@ void FlowNetwork::apply_capacity_changes() {
     LinkState& state = links_[change.link.index()];
     drop_departed(state);
     for (const Occupant& occupant : state.occupants) {
-      Transfer& transfer = transfers_[occupant.transfer.index()];
+      Transfer& transfer = transfers_[occupant.transfer];
       if (transfer.visited == search_ || transfer.start == queue_->now()) {
         continue;
       }
@@ -132,7 +122,7 @@ void FlowNetwork::apply_capacity_changes() {
   }
   changes_.clear();
   for (const Affected& before : affected) {
-    const PathId path = transfers_[before.transfer.index()].path;
+    const PathId path = transfers_[before.transfer].path;
     if (compare(before.full_rate, paths_.full_rate(path).rate) != 0) {
       advance_alone(before.transfer, before.full_rate);
     }
@@ -140,7 +130,7 @@ void FlowNetwork::apply_capacity_changes() {
 }
 
 void FlowNetwork::advance_alone(TransferId id, Rate full_rate) {
-  Transfer& transfer = transfers_[id.index()];
+  Transfer& transfer = transfers_[id];
   if (!transfer.capacity_changed) {
     transfer.capacity_changed = true;
     alone_[id.value()] = {to_fine(transfer.bytes), transfer.start};
@@ -158,7 +148,7 @@ void FlowNetwork::advance_alone(TransferId id, Rate full_rate) {
 }
 
 Duration FlowNetwork::wire_time(TransferId id) {
-  Transfer& transfer = transfers_[id.index()];
+  Transfer& transfer = transfers_[id];
   const Rate full_rate = paths_.full_rate(transfer.path).rate;
   if (!transfer.capacity_changed) {
     return transfer_time_fine(to_fine(transfer.bytes), full_rate);
@@ -171,7 +161,7 @@ Duration FlowNetwork::wire_time(TransferId id) {
 }
 
 void FlowNetwork::schedule(TransferId id) {
-  Transfer& transfer = transfers_[id.index()];
+  Transfer& transfer = transfers_[id];
   transfer.scheduled = true;
   queue_->push(Event{transfer.departure, EventPhase::Departure, id.value(), transfer.generation});
 }
@@ -206,7 +196,7 @@ void FlowNetwork::set_rate(Transfer& transfer, Rate rate, LinkId bottleneck) {
 
 void FlowNetwork::drop_departed(LinkState& state) const {
   std::erase_if(state.occupants, [this](const Occupant& occupant) {
-    return transfers_[occupant.transfer.index()].birth != occupant.birth;
+    return transfers_[occupant.transfer].birth != occupant.birth;
   });
 }
 
@@ -223,7 +213,7 @@ void FlowNetwork::search_component(LinkId seed) {
       drop_departed(state);
     }
     for (const Occupant& occupant : state.occupants) {
-      Transfer& transfer = transfers_[occupant.transfer.index()];
+      Transfer& transfer = transfers_[occupant.transfer];
       if (transfer.visited == search_) {
         continue;
       }
@@ -245,18 +235,18 @@ void FlowNetwork::solve_component(LinkId seed) {
   search_component(seed);
   flows_.clear();
   for (const TransferId id : component_) {
-    const Transfer& transfer = transfers_[id.index()];
+    const Transfer& transfer = transfers_[id];
     flows_.push_back({paths_.hops(transfer.path), transfer.weight, transfer.multiplicity});
   }
   solver_.solve(paths_.capacities(), flows_, shares_);
   Time earliest = Time::max();
   for (std::size_t i = 0; i < component_.size(); ++i) {
-    Transfer& transfer = transfers_[component_[i].index()];
+    Transfer& transfer = transfers_[component_[i]];
     set_rate(transfer, shares_[i].rate, LinkId(shares_[i].bottleneck));
     earliest = std::min(earliest, transfer.departure);
   }
   for (const TransferId id : component_) {
-    const Transfer& transfer = transfers_[id.index()];
+    const Transfer& transfer = transfers_[id];
     if (transfer.departure == earliest && !transfer.scheduled) {
       schedule(id);
     }
@@ -268,7 +258,7 @@ void FlowNetwork::settle() {
     apply_capacity_changes();
   }
   for (const TransferId id : started_) {
-    Transfer& transfer = transfers_[id.index()];
+    Transfer& transfer = transfers_[id];
     const bool alone = shares_no_link(transfer);
     for (const ResourceUse& hop : paths_.hops(transfer.path)) {
       usage_.note_peak(LinkId(hop.resource));

@@ -23,6 +23,7 @@
 #include "sim/link_usage.hpp"
 #include "sim/network.hpp"
 #include "sim/path_table.hpp"
+#include "sim/slot_pool.hpp"
 
 namespace collsim {
 
@@ -85,7 +86,6 @@ class FlowNetwork final : public Network {
     Time updated;
   };
 
-  TransferId new_transfer();
   void mark_dirty(LinkId link);
   void apply_capacity_changes();
   void advance_alone(TransferId id, Rate full_rate);
@@ -103,8 +103,7 @@ class FlowNetwork final : public Network {
   PathTable paths_;
   LinkUsage usage_;
   FairShareSolver solver_;
-  std::vector<Transfer> transfers_;
-  std::vector<TransferId> free_transfers_;
+  SlotPool<TransferId, Transfer> transfers_;
   std::vector<LinkState> links_;
   std::unordered_map<std::uint32_t, Alone> alone_;  ///< by TransferId; never iterated over
   std::size_t under_way_ = 0;

@@ -7,23 +7,13 @@ namespace collsim {
 IdealNetwork::IdealNetwork(const Graph& graph, EventQueue& queue)
     : queue_(&queue), paths_(graph), usage_(graph.links().size()) {}
 
-TransferId IdealNetwork::new_transfer() {
-  if (free_transfers_.empty()) {
-    transfers_.emplace_back();
-    return TransferId(transfers_.size() - 1);
-  }
-  const TransferId id = free_transfers_.back();
-  free_transfers_.pop_back();
-  return id;
-}
-
 // A transfer has its full rate whatever its weight.
 void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t /*weight*/,
                          std::uint32_t multiplicity) {
   COLLSIM_DCHECK(bytes.count() >= 0, "a transfer of less than nothing");
   COLLSIM_DCHECK(multiplicity > 0, "a transfer that does not count");
-  const TransferId id = new_transfer();
-  Transfer& transfer = transfers_[id.index()];
+  const TransferId id = transfers_.take();
+  Transfer& transfer = transfers_[id];
   const Time now = queue_->now();
   transfer.left = to_fine(bytes);
   transfer.rate = Rate();  // none until settle()
@@ -46,7 +36,7 @@ void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint3
 }
 
 std::optional<Departure> IdealNetwork::depart(const Event& event) {
-  Transfer& transfer = transfers_[event.subject];
+  Transfer& transfer = transfers_[TransferId(event.subject)];
   if (transfer.generation != event.generation) {
     return std::nullopt;
   }
@@ -59,7 +49,7 @@ std::optional<Departure> IdealNetwork::depart(const Event& event) {
   }
   transfer.present = false;
   ++transfer.generation;
-  free_transfers_.emplace_back(event.subject);
+  transfers_.give_back(TransferId(event.subject));
   --under_way_;
   const Duration elapsed = now - transfer.start;
   return Departure{transfer.tag, elapsed, elapsed, paths_.full_rate(transfer.path).link};
@@ -70,7 +60,7 @@ void IdealNetwork::set_capacity(LinkId link, Bandwidth bandwidth) {
 }
 
 void IdealNetwork::schedule(TransferId id) {
-  Transfer& transfer = transfers_[id.index()];
+  Transfer& transfer = transfers_[id];
   const Time departure =
       checked_add(queue_->now(), transfer_time_fine(transfer.left, transfer.rate));
   queue_->push(Event{departure, EventPhase::Departure, id.value(), transfer.generation});
@@ -82,7 +72,7 @@ void IdealNetwork::apply_capacity_changes() {
   }
   changes_.clear();
   for (std::size_t index = 0; index < transfers_.size(); ++index) {
-    Transfer& transfer = transfers_[index];
+    Transfer& transfer = transfers_[TransferId(index)];
     const bool moving =
         transfer.present && transfer.bytes != Bytes(0) && transfer.rate.numerator > 0;
     if (!moving) {
@@ -106,7 +96,7 @@ void IdealNetwork::settle() {
     apply_capacity_changes();
   }
   for (const TransferId id : started_) {
-    Transfer& transfer = transfers_[id.index()];
+    Transfer& transfer = transfers_[id];
     for (const ResourceUse& hop : paths_.hops(transfer.path)) {
       const LinkId link(hop.resource);
       usage_.note_peak(link);

@@ -14,6 +14,7 @@
 #include "sim/link_usage.hpp"
 #include "sim/network.hpp"
 #include "sim/path_table.hpp"
+#include "sim/slot_pool.hpp"
 
 namespace collsim {
 
@@ -50,15 +51,13 @@ class IdealNetwork final : public Network {
     Bandwidth bandwidth;
   };
 
-  TransferId new_transfer();
   void apply_capacity_changes();
   void schedule(TransferId id);
 
   EventQueue* queue_;
   PathTable paths_;
   LinkUsage usage_;
-  std::vector<Transfer> transfers_;
-  std::vector<TransferId> free_transfers_;
+  SlotPool<TransferId, Transfer> transfers_;
   std::vector<TransferId> started_;  ///< since the last settle(), not of 0 bytes
   std::vector<CapacityChange> changes_;
   std::size_t under_way_ = 0;

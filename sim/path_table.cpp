@@ -61,20 +61,15 @@ PathId PathTable::open(const Route& route) {
                    return ResourceUse{hop.link.value(), hop.share_numerator, hop.share_denominator};
                  });
 
-  if (free_paths_.empty()) {
-    paths_.push_back(path);
-    return PathId(paths_.size() - 1);
-  }
-  const PathId id = free_paths_.back();
-  free_paths_.pop_back();
-  paths_[id.index()] = path;
+  const PathId id = paths_.take();
+  paths_[id] = path;
   return id;
 }
 
 void PathTable::close(PathId path) {
-  const Path& entry = paths_[path.index()];
+  const Path& entry = paths_[path];
   free_hops_[entry.hop_count].push_back(entry.first_hop);
-  free_paths_.push_back(path);
+  paths_.give_back(path);
 }
 
 void PathTable::set_capacity(LinkId link, Bandwidth bandwidth) {

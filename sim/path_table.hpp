@@ -10,6 +10,7 @@
 
 #include "sim/fair_share.hpp"
 #include "sim/network.hpp"
+#include "sim/slot_pool.hpp"
 
 namespace collsim {
 
@@ -31,7 +32,7 @@ class PathTable {
 
   /// The path's links with what a transfer takes of each: `resource` is the position of the link.
   [[nodiscard]] std::span<const ResourceUse> hops(PathId path) const {
-    const Path& entry = paths_[path.index()];
+    const Path& entry = paths_[path];
     return {hops_.data() + entry.first_hop, entry.hop_count};
   }
 
@@ -42,7 +43,7 @@ class PathTable {
   };
   /// Complexity: O(1); O(hops) the first time after a capacity changed.
   [[nodiscard]] FullRate full_rate(PathId path) {
-    Path& entry = paths_[path.index()];
+    Path& entry = paths_[path];
     if (entry.computed_at != version_) {
       compute_full_rate(entry);
     }
@@ -63,8 +64,7 @@ class PathTable {
 
   std::vector<std::int64_t> capacities_;  ///< by link, in 2^-10 B/s
   std::uint64_t version_ = 1;             ///< grows with each change of a capacity
-  std::vector<Path> paths_;
-  std::vector<PathId> free_paths_;
+  SlotPool<PathId, Path> paths_;
   std::vector<ResourceUse> hops_;
   std::vector<std::vector<std::uint32_t>> free_hops_;  ///< by hop count: first hops of closed paths
 };

@@ -16,7 +16,7 @@ std::vector<const Algorithm*> candidates(CollectiveKind kind,
   std::vector<const Algorithm*> chosen;
   if (names.empty()) {
     for (const Algorithm& algorithm : algorithms()) {
-      if (std::ranges::find(algorithm.collectives, kind) != algorithm.collectives.end()) {
+      if (implements(algorithm, kind)) {
         chosen.push_back(&algorithm);
       }
     }
@@ -36,11 +36,9 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
   ComparedAlgorithm outcome;
   outcome.algorithm = std::string(algorithm.name);
   job.algorithm = outcome.algorithm;
-  if (algorithm.obstacle != nullptr) {
-    if (const auto obstacle = algorithm.obstacle(request_of(cluster, job))) {
-      outcome.obstacle = *obstacle;
-      return outcome;
-    }
+  if (const auto obstacle = algorithm.obstacle(request_of(cluster, job))) {
+    outcome.obstacle = *obstacle;
+    return outcome;
   }
   const std::unique_ptr<Program> program = program_of(cluster, job);
   const std::uint64_t transfers = program->transfer_count();

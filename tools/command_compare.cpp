@@ -126,20 +126,10 @@ std::string total_info(const Stopwatch& stopwatch, const std::vector<ResultRow>&
   return run_info_text(stopwatch.stop(events, transfers));
 }
 
-ResultRow common_of(const CompareCommand& command, const Machine& machine) {
-  ResultRow common;
-  common.network_model = network_model_of(command.job);
-  common.input_digest = machine.loaded.digest;
-  common.placement = placement_name(command.job);
-  common.job = job_of(machine.cluster, command.job, command.call, common.requested);
-  common.nodes = nodes_of(machine.cluster.graph(), common.job.gpus);
-  return common;
-}
-
 Exit compare(const CompareCommand& command) {
   const Stopwatch stopwatch;
   const Machine machine = load_machine(command.cluster);
-  const ResultRow common = common_of(command, machine);
+  const ResultRow common = row_for(machine, command.job, command.call);
   Timings timings;
   const auto outcomes = simulate(command, machine.cluster, common, timings);
   const std::vector<ResultRow> rows = rows_of(common, outcomes);
@@ -182,11 +172,9 @@ void add_compare_command(CLI::App& app, Action& chosen) {
   add_text(*sub, "--algorithms", command->algorithms, "A,B,…",
            "names with commas between (default: all that apply)")
       ->group("Job");
-  sub->add_flag("--verify", command->verify, "check each algorithm's data symbolically")
-      ->disable_flag_override()
+  add_switch(*sub, "--verify", command->verify, "check each algorithm's data symbolically")
       ->group("Simulation");
-  sub->add_flag("--timing", command->timing, "show what the simulation itself took")
-      ->disable_flag_override()
+  add_switch(*sub, "--timing", command->timing, "show what the simulation itself took")
       ->group("Output");
   add_output_options(*sub, command->output);
   sub->footer(

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -58,10 +57,6 @@ Listing config_listing(const std::vector<ConfigEntry>& entries) {
     listing.rows.push_back({cell(entry.name), cell(entry.description), cell(entry.file)});
   }
   return listing;
-}
-
-bool implements(const Algorithm& algorithm, CollectiveKind kind) {
-  return std::ranges::find(algorithm.collectives, kind) != algorithm.collectives.end();
 }
 
 Listing algorithm_listing() {

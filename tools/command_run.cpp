@@ -101,12 +101,7 @@ Exit run(const RunCommand& command) {
     throw InputError("is the file of --output: the one would overwrite the other", "--trace");
   }
   const Machine machine = load_machine(command.cluster);
-  ResultRow row;
-  row.network_model = network_model_of(command.job);
-  row.input_digest = machine.loaded.digest;
-  row.placement = placement_name(command.job);
-  row.job = job_of(machine.cluster, command.job, command.call, row.requested);
-  row.nodes = nodes_of(machine.cluster.graph(), row.job.gpus);
+  ResultRow row = row_for(machine, command.job, command.call);
   require_algorithm(command.algorithm, row.job.call.kind, "--algorithm", {"auto", "best"});
   simulate(command, machine.cluster, row);
   const RunInfo info = stopwatch.stop(row.result.events, row.result.transfers);
@@ -141,21 +136,17 @@ void add_run_command(CLI::App& app, Action& chosen) {
   add_call_options(*sub, command->call);
   add_cluster_options(*sub, command->cluster);
   add_algorithm_option(*sub, command->algorithm);
-  sub->add_flag("--verify", command->verify, "check the algorithm's data symbolically")
-      ->disable_flag_override()
+  add_switch(*sub, "--verify", command->verify, "check the algorithm's data symbolically")
       ->group("Simulation");
   add_text(*sub, "--trace", command->trace, "FILE", "write a timeline that ui.perfetto.dev opens")
       ->group("Output");
-  sub->add_flag("--critical-path", command->critical_path, "list the steps that determine the time")
-      ->disable_flag_override()
+  add_switch(*sub, "--critical-path", command->critical_path,
+             "list the steps that determine the time")
       ->group("Output");
-  sub->add_flag("--per-rank", command->per_rank, "show each rank's time")
-      ->disable_flag_override()
-      ->group("Output");
+  add_switch(*sub, "--per-rank", command->per_rank, "show each rank's time")->group("Output");
   add_choice(*sub, "--links", command->links, {"top", "all"}, "the most used links, or all")
       ->group("Output");
-  sub->add_flag("--timing", command->timing, "show what the simulation itself took")
-      ->disable_flag_override()
+  add_switch(*sub, "--timing", command->timing, "show what the simulation itself took")
       ->group("Output");
   add_output_options(*sub, command->output);
   sub->footer(

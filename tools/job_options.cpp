@@ -92,8 +92,7 @@ void add_call_options(CLI::App& app, CallOptions& options) {
       ->group(job);
   add_text(app, "--redop", options.redop, "OP", "sum, prod, min, max or avg")->group(job);
   add_number(app, "--root", options.root, {}, "root rank of rooted collectives")->group(job);
-  app.add_flag("--out-of-place", options.out_of_place, "separate input and output buffers")
-      ->disable_flag_override()
+  add_switch(app, "--out-of-place", options.out_of_place, "separate input and output buffers")
       ->group(job);
 }
 
@@ -144,12 +143,10 @@ void require_algorithm(const std::string& name, CollectiveKind kind, const std::
   bool fits = false;
   for (const Algorithm& algorithm : algorithms()) {
     known.emplace_back(algorithm.name);
-    const bool implements =
-        std::ranges::find(algorithm.collectives, kind) != algorithm.collectives.end();
-    if (implements) {
+    if (implements(algorithm, kind)) {
       fitting.emplace_back(algorithm.name);
+      fits = fits || algorithm.name == name;
     }
-    fits = fits || (implements && algorithm.name == name);
   }
   if (std::ranges::find(known, name) == known.end()) {
     refuse_word(option, "algorithm", name, known);

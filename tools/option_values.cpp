@@ -58,6 +58,11 @@ CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& valu
   return option->default_str(value);
 }
 
+CLI::Option* add_switch(CLI::App& app, const std::string& names, bool& value,
+                        const std::string& help) {
+  return app.add_flag(names, value, help)->disable_flag_override();
+}
+
 CLI::Option* add_choice(CLI::App& app, const std::string& names, std::string& value,
                         const std::vector<std::string>& accepted, const std::string& help) {
   const auto store = [&value, accepted, option = shown_name(names)](const std::string& text) {

@@ -23,6 +23,10 @@ CLI::Option* add_value(CLI::App& app, const std::string& names, const std::strin
 CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& value,
                       const std::string& type_name, const std::string& help);
 
+/// An option without a value, off unless given; a value (--verify=no) is refused.
+CLI::Option* add_switch(CLI::App& app, const std::string& names, bool& value,
+                        const std::string& help);
+
 /// One of a fixed set of words; the one `value` has beforehand is the default.
 CLI::Option* add_choice(CLI::App& app, const std::string& names, std::string& value,
                         const std::vector<std::string>& accepted, const std::string& help);

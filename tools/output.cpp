@@ -29,9 +29,7 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
       ->group(group);
   add_text(app, "--output", options.file, "FILE", "write the result to this file, not to stdout")
       ->group(group);
-  app.add_flag("--quiet", options.quiet, "no progress and no notes on stderr")
-      ->disable_flag_override()
-      ->group(group);
+  add_switch(app, "--quiet", options.quiet, "no progress and no notes on stderr")->group(group);
 }
 
 void write_file(const std::string& option, const std::string& name, const std::string& text) {

@@ -163,13 +163,12 @@ void add_perf_options(CLI::App& app, PerfCommand& command) {
   add_algorithm_option(app, command.algorithm);
   add_cluster_options(app, command.cluster);
   add_nccl_tests_options(app, command);
-  app.add_flag("--isolated", command.isolated, "one call alone instead of iterations back to back")
-      ->disable_flag_override()
+  add_switch(app, "--isolated", command.isolated,
+             "one call alone instead of iterations back to back")
       ->excludes("--iters")
       ->excludes("--warmup_iters")
       ->group("Simulation");
-  app.add_flag("--timing", command.timing, "show what the simulation itself took (on stderr)")
-      ->disable_flag_override()
+  add_switch(app, "--timing", command.timing, "show what the simulation itself took (on stderr)")
       ->group("Output");
   add_output_options(app, command.output);
 }

@@ -53,8 +53,7 @@ void PerfRun::add_line(const CollectiveCall& call, Bytes requested, std::int64_t
   line.type = call.type;
   line.redop = shows_op(plan_->kind) ? std::string(name_of(call.op)) : "none";
   line.root = root;
-  ResultRow row = row_for(call, requested);
-  row.job.call.in_place = InPlace::No;
+  ResultRow row = row_for(*machine_, command_->job, job_for(call), requested);
   choose_algorithm(row);
   line.out_of_place = measure(row);
   if (allows_in_place(plan_->kind)) {
@@ -70,19 +69,15 @@ void PerfRun::add_line(const CollectiveCall& call, Bytes requested, std::int64_t
   table_.push_back(line);
 }
 
-ResultRow PerfRun::row_for(const CollectiveCall& call, Bytes requested) const {
-  ResultRow row;
-  row.input_digest = machine_->loaded.digest;
-  row.placement = placement_name(command_->job);
-  row.nodes = nodes_of(machine_->cluster.graph(), plan_->gpus);
-  row.requested = requested;
-  row.network_model = plan_->network;
-  row.job.call = call;
-  row.job.gpus = plan_->gpus;
-  row.job.algorithm = command_->algorithm;
-  row.job.channels = command_->job.channels;
-  row.job.chunks = command_->job.chunks;
-  return row;
+CollectiveJob PerfRun::job_for(const CollectiveCall& call) const {
+  CollectiveJob job;
+  job.call = call;
+  job.call.in_place = InPlace::No;
+  job.gpus = plan_->gpus;
+  job.algorithm = command_->algorithm;
+  job.channels = command_->job.channels;
+  job.chunks = command_->job.chunks;
+  return job;
 }
 
 void PerfRun::choose_algorithm(ResultRow& row) const {

@@ -32,7 +32,8 @@ class PerfRun {
  private:
   void add_series(DataType type, ReductionOp op, std::int64_t root);
   void add_line(const CollectiveCall& call, Bytes requested, std::int64_t root);
-  [[nodiscard]] ResultRow row_for(const CollectiveCall& call, Bytes requested) const;
+  /// Out of place.
+  [[nodiscard]] CollectiveJob job_for(const CollectiveCall& call) const;
   void choose_algorithm(ResultRow& row) const;
   PerfTime measure(ResultRow row);
   void check(ResultRow& row, const Program& program);

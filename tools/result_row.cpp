@@ -21,6 +21,24 @@ double utilisation(const Link& link, const LinkUse& use, Duration elapsed) {
 
 }  // namespace
 
+ResultRow row_for(const Machine& machine, const JobOptions& options, CollectiveJob job,
+                  Bytes requested) {
+  ResultRow row;
+  row.network_model = network_model_of(options);
+  row.input_digest = machine.loaded.digest;
+  row.placement = placement_name(options);
+  row.nodes = nodes_of(machine.cluster.graph(), job.gpus);
+  row.requested = requested;
+  row.job = std::move(job);
+  return row;
+}
+
+ResultRow row_for(const Machine& machine, const JobOptions& options, const CallOptions& call) {
+  Bytes requested;
+  CollectiveJob job = job_of(machine.cluster, options, call, requested);
+  return row_for(machine, options, std::move(job), requested);
+}
+
 std::vector<ShownLink> busiest_links(const Graph& graph, const CollectiveResult& result,
                                      std::size_t limit) {
   std::vector<ShownLink> shown;

@@ -10,6 +10,8 @@
 
 #include "algorithms/check.hpp"
 #include "sim/collective_run.hpp"
+#include "tools/cluster_options.hpp"
+#include "tools/job_options.hpp"
 #include "topology/cluster.hpp"
 
 namespace collsim {
@@ -27,6 +29,13 @@ struct ResultRow {
   std::optional<Iterations> iterations;  ///< back to back, for perf
   std::vector<std::string> warnings;     ///< besides the result's own
 };
+
+/// A row about a job that is still to be simulated.
+[[nodiscard]] ResultRow row_for(const Machine& machine, const JobOptions& options,
+                                CollectiveJob job, Bytes requested);
+/// The same for the job of `run` and `compare`, without its algorithm. Throws: as job_of.
+[[nodiscard]] ResultRow row_for(const Machine& machine, const JobOptions& options,
+                                const CallOptions& call);
 
 /// Use of a link, as shown.
 struct ShownLink {

@@ -2,7 +2,9 @@
 
 // A cluster ready for use: the description, its frozen graph and its router.
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,9 +50,14 @@ struct Cut {
 /// The cut around each node, by node number: links from a device of the node to one outside it.
 [[nodiscard]] std::vector<Cut> node_cuts(const Graph& graph);
 
-/// Latency of the quickest path from one GPU to every device; absent: not reachable. GPUs forward
-/// nothing. Complexity: O(links · log devices).
-[[nodiscard]] std::vector<std::optional<Duration>> shortest_latencies(const Graph& graph,
-                                                                      DeviceId from);
+enum class SearchDirection : std::uint8_t { Outward, Inward };
+enum class GpusForward : std::uint8_t { No, Yes };
+
+/// Latency of the quickest path from one GPU to every device (inward: from every device to the GPU);
+/// absent: there is none. Routes go through no GPU; data that an algorithm relays do.
+/// Complexity: O(links · log devices).
+[[nodiscard]] std::vector<std::optional<Duration>> shortest_latencies(
+    const Graph& graph, DeviceId gpu, SearchDirection direction = SearchDirection::Outward,
+    GpusForward forwarding = GpusForward::No);
 
 }  // namespace collsim

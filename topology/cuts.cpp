@@ -58,30 +58,34 @@ std::vector<Cut> node_cuts(const Graph& graph) {
 }
 
 // Dijkstra's algorithm.
-std::vector<std::optional<Duration>> shortest_latencies(const Graph& graph, DeviceId from) {
-  using Arrival = std::pair<Duration, DeviceId>;
+std::vector<std::optional<Duration>> shortest_latencies(const Graph& graph, DeviceId gpu,
+                                                        SearchDirection direction,
+                                                        GpusForward forwarding) {
+  using Reached = std::pair<Duration, DeviceId>;
   std::vector<std::optional<Duration>> latency(graph.devices().size());
-  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> queue;
-  latency[from.index()] = Duration::zero();
-  queue.emplace(Duration::zero(), from);
-  while (!queue.empty()) {
-    const auto [reached, device] = queue.top();
-    queue.pop();
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> frontier;
+  const auto reach = [&](DeviceId device, Duration after) {
+    std::optional<Duration>& known = latency[device.index()];
+    if (!known || after < *known) {
+      known = after;
+      frontier.emplace(after, device);
+    }
+  };
+  const bool outward = direction == SearchDirection::Outward;
+  reach(gpu, Duration::zero());
+  while (!frontier.empty()) {
+    const auto [reached, device] = frontier.top();
+    frontier.pop();
     if (latency[device.index()] < reached) {
+      continue;  // a quicker way has been found since
+    }
+    if (forwarding == GpusForward::No && device != gpu &&
+        graph.device(device).kind == DeviceKind::Gpu) {
       continue;
     }
-    if (device != from && graph.device(device).kind == DeviceKind::Gpu) {
-      continue;
-    }
-    for (const LinkId id : graph.links_out(device)) {
+    for (const LinkId id : outward ? graph.links_out(device) : graph.links_in(device)) {
       const Link& link = graph.link(id);
-      const Duration through = checked_add(reached, link.latency);
-      auto& known = latency[link.target.index()];
-      if (known && *known <= through) {
-        continue;
-      }
-      known = through;
-      queue.emplace(through, link.target);
+      reach(outward ? link.target : link.source, checked_add(reached, link.latency));
     }
   }
   return latency;
