@@ -36,30 +36,36 @@ constexpr std::array<Names<ReductionOp>, 5> reductions{{
 
 // The first name of a type is the one nccl-tests prints.
 constexpr std::array<Names<DataType>, 21> data_types{{
-    {DataType::Int8, "int8"},          {DataType::Uint8, "uint8"},
-    {DataType::Int32, "int32"},        {DataType::Uint32, "uint32"},
-    {DataType::Int64, "int64"},        {DataType::Uint64, "uint64"},
-    {DataType::Half, "half"},          {DataType::Float32, "float"},
-    {DataType::Float64, "double"},     {DataType::Bfloat16, "bfloat16"},
-    {DataType::Fp8E4m3, "f8e4m3"},     {DataType::Fp8E5m2, "f8e5m2"},
-    {DataType::Int8, "char"},          {DataType::Int32, "int"},
-    {DataType::Half, "float16"},       {DataType::Half, "fp16"},
-    {DataType::Float32, "float32"},    {DataType::Float64, "float64"},
-    {DataType::Bfloat16, "bf16"},      {DataType::Fp8E4m3, "float8e4m3"},
-    {DataType::Fp8E5m2, "float8e5m2"},
+    {DataType::Int8, "int8"},           {DataType::Uint8, "uint8"},
+    {DataType::Int32, "int32"},         {DataType::Uint32, "uint32"},
+    {DataType::Int64, "int64"},         {DataType::Uint64, "uint64"},
+    {DataType::Half, "half"},           {DataType::Float32, "float"},
+    {DataType::Float64, "double"},      {DataType::Bfloat16, "bfloat16"},
+    {DataType::Fp8E4m3, "f8e4m3"},      {DataType::Fp8E5m2, "f8e5m2"},
+    {DataType::Int8, "char"},           {DataType::Int32, "int"},
+    {DataType::Half, "float16"},        {DataType::Half, "fp16"},
+    {DataType::Float32, "float32"},     {DataType::Float64, "float64"},
+    {DataType::Bfloat16, "bf16"},       {DataType::Fp8E4m3, "float8_e4m3"},
+    {DataType::Fp8E5m2, "float8_e5m2"},
 }};
 constexpr std::size_t data_type_count = 12;
 
-/// Lower case, without '-' and '_'.
-std::string squeezed(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '-' || c == '_') {
+/// Whether the text is the name in any case, with '_', '-' or nothing at each '_'.
+bool is_spelling_of(std::string_view name, std::string_view text) {
+  for (const char c : name) {
+    if (c == '_') {
+      if (text.starts_with('_') || text.starts_with('-')) {
+        text.remove_prefix(1);
+      }
       continue;
     }
-    result += (c >= 'A' && c <= 'Z') ? static_cast<char>(c - 'A' + 'a') : c;
+    const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    if (!text.starts_with(c) && !text.starts_with(upper)) {
+      return false;
+    }
+    text.remove_prefix(1);
   }
-  return result;
+  return text.empty();
 }
 
 template <class Value, std::size_t Count>
@@ -75,9 +81,8 @@ std::string_view find_name(const std::array<Names<Value>, Count>& table, Value v
 template <class Value, std::size_t Count>
 std::optional<Value> find_value(const std::array<Names<Value>, Count>& table,
                                 std::string_view text) {
-  const std::string wanted = squeezed(text);
   for (const auto& [value, name] : table) {
-    if (squeezed(name) == wanted) {
+    if (is_spelling_of(name, text)) {
       return value;
     }
   }

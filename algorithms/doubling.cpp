@@ -11,21 +11,23 @@ class DoublingAllGather final : public PairExchange {
   DoublingAllGather(std::uint32_t ranks, BlockOwners owners, Place place)
       : PairExchange(ranks), owners_(owners), place_(place) {}
 
-  [[nodiscard]] std::uint32_t blocks() const override { return block_count(group(), owners_); }
+  [[nodiscard]] std::uint32_t blocks() const override {
+    return block_count(participants(), owners_);
+  }
 
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
     const auto round = static_cast<std::uint32_t>(index / 2);
-    const std::uint32_t own_group = group().number(rank) >> round << round;
+    const std::uint32_t own_group = participants().number(rank) >> round << round;
     Step step;
     if (index % 2 == 0) {
-      step.source = blocks_of(group(), owners_, part, place_, own_group, round);
+      step.source = blocks_of(participants(), owners_, part, place_, own_group, round);
       step.bytes = step.source->total;
       step.sends = {round, 1};
     } else {
       step.receives = {round, 1};
       step.destination =
-          blocks_of(group(), owners_, part, place_, own_group ^ (1U << round), round);
+          blocks_of(participants(), owners_, part, place_, own_group ^ (1U << round), round);
       step.bytes = step.destination->total;
     }
     return step;

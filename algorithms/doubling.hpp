@@ -97,7 +97,7 @@ class PairExchange : public Pattern {
   }
 
  protected:
-  [[nodiscard]] const PowerOfTwo& group() const { return group_; }
+  [[nodiscard]] const PowerOfTwo& participants() const { return group_; }
   /// The numbers of a pair differ in this bit: nearest partners come first, unless overridden.
   [[nodiscard]] virtual std::uint32_t distance_bit(std::uint32_t round) const { return round; }
 

@@ -33,7 +33,9 @@ class RecursiveHalving final : public PairExchange {
   RecursiveHalving(std::uint32_t ranks, BlockOwners owners, const HalvingPlaces& places)
       : PairExchange(ranks), owners_(owners), places_(places) {}
 
-  [[nodiscard]] std::uint32_t blocks() const override { return block_count(group(), owners_); }
+  [[nodiscard]] std::uint32_t blocks() const override {
+    return block_count(participants(), owners_);
+  }
   [[nodiscard]] std::uint32_t scratch_blocks() const override {
     return places_.sums.buffer == Buffer::Scratch ? blocks() : 0;
   }
@@ -42,18 +44,18 @@ class RecursiveHalving final : public PairExchange {
                           const Part& part) const override {
     const auto slot = static_cast<std::uint32_t>(index / 2);
     const std::uint32_t bit = distance_bit(slot);
-    const std::uint32_t own_half = group().number(rank) >> bit << bit;
-    const Place so_far = slot == 0 && !group().has_extra(rank) ? places_.from : places_.sums;
+    const std::uint32_t own_half = participants().number(rank) >> bit << bit;
+    const Place so_far = slot == 0 && !participants().has_extra(rank) ? places_.from : places_.sums;
     Step step;
     if (index % 2 == 0) {
-      step.source = blocks_of(group(), owners_, part, so_far, own_half ^ (1U << bit), bit);
+      step.source = blocks_of(participants(), owners_, part, so_far, own_half ^ (1U << bit), bit);
       step.sends = {slot, 1};
     } else {
       const bool last = bit == 0 && !stands_for_two(rank);
       step.receives = {slot, 1};
-      step.source = blocks_of(group(), owners_, part, so_far, own_half, bit);
+      step.source = blocks_of(participants(), owners_, part, so_far, own_half, bit);
       step.destination =
-          blocks_of(group(), owners_, part, last ? places_.to : places_.sums, own_half, bit);
+          blocks_of(participants(), owners_, part, last ? places_.to : places_.sums, own_half, bit);
     }
     step.bytes = step.source->total;
     return step;
@@ -62,10 +64,10 @@ class RecursiveHalving final : public PairExchange {
  private:
   /// The farthest partner comes first.
   [[nodiscard]] std::uint32_t distance_bit(std::uint32_t round) const override {
-    return group().rounds() - 1 - round;
+    return participants().rounds() - 1 - round;
   }
   [[nodiscard]] bool stands_for_two(Rank rank) const {
-    return owners_ == BlockOwners::Ranks && group().has_extra(rank);
+    return owners_ == BlockOwners::Ranks && participants().has_extra(rank);
   }
 
   BlockOwners owners_;

@@ -29,7 +29,7 @@ class RecursiveDoublingAllReduce final : public PairExchange {
                           const Part& part) const override {
     const auto round = static_cast<std::uint32_t>(index / 2);
     // Who has an extra rank has already added it to its own.
-    const Place so_far = round == 0 && !group().has_extra(rank) ? from_ : to_;
+    const Place so_far = round == 0 && !participants().has_extra(rank) ? from_ : to_;
     Step step;
     step.bytes = part.bytes_of(0);
     step.source = part.blocks(so_far, 0);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "topology/error.hpp"
+#include "topology/quantity_text.hpp"
 
 namespace collsim {
 
@@ -42,10 +43,15 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
   }
   const std::unique_ptr<Program> program = program_of(cluster, job);
   const std::uint64_t transfers = program->transfer_count();
-  if (transfers > options.max_transfers) {
+  if (transfers > options.limits.max_transfers) {
     outcome.obstacle =
         "needs " + std::to_string(transfers) + " transfers, more than --max-transfers allows";
     outcome.too_many_transfers = transfers;
+    return outcome;
+  }
+  if (const Bytes memory = memory_estimate(*program); memory > options.limits.max_memory) {
+    outcome.obstacle =
+        "needs about " + to_text(memory) + " of memory, more than --max-memory allows";
     return outcome;
   }
   if (options.verify == Verify::Yes) {
@@ -100,7 +106,8 @@ std::vector<ComparedAlgorithm> compare_algorithms(const Cluster& cluster, const 
   return outcomes;
 }
 
-void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes) {
+void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes,
+                            const std::string& option) {
   const ComparedAlgorithm* shortest = nullptr;
   std::string obstacles;
   for (const ComparedAlgorithm& outcome : outcomes) {
@@ -120,7 +127,7 @@ void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes) {
         "--max-transfers",
         "fewer --channels or --chunks, a subset of the GPUs with --ranks, or a higher limit");
   }
-  throw InputError("no algorithm can be simulated (" + obstacles + ")", "--algorithm");
+  throw InputError("no algorithm can be simulated (" + obstacles + ")", option);
 }
 
 std::string margin_text(Duration quicker, Duration slower) {
@@ -145,7 +152,7 @@ BestAlgorithm best_algorithm(const Cluster& cluster, const CollectiveJob& job,
   std::vector<ComparedAlgorithm> outcomes = compare_algorithms(cluster, job, {}, options);
   const auto simulated = static_cast<std::size_t>(std::ranges::count_if(
       outcomes, [](const ComparedAlgorithm& outcome) { return outcome.result.has_value(); }));
-  require_some_simulated(outcomes);
+  require_some_simulated(outcomes, "--algorithm");
   BestAlgorithm best;
   best.reason = reason_for(outcomes, simulated);
   best.result = std::move(*outcomes.front().result);

@@ -11,6 +11,7 @@
 
 #include "algorithms/check.hpp"
 #include "sim/collective_run.hpp"
+#include "study/limits.hpp"
 
 namespace collsim {
 
@@ -29,8 +30,8 @@ enum class Verify : std::uint8_t { No, Yes };
 struct CompareOptions {
   RunOptions run;
   Verify verify = Verify::No;
-  /// A program with more transfers is not simulated and says so.
-  std::uint64_t max_transfers = 1'000'000'000;
+  /// A program beyond them is not simulated and says so.
+  RunLimits limits;
   /// Called before each algorithm.
   std::function<void(std::size_t done, std::size_t all, const std::string& next)> progress;
 };
@@ -42,8 +43,10 @@ struct CompareOptions {
     const Cluster& cluster, const CollectiveJob& job, const std::vector<std::string>& names,
     const CompareOptions& options);
 
-/// Throws: InputError if nothing was simulated, naming the option to change.
-void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes);
+/// Throws: InputError if nothing was simulated, naming the option to change: --max-transfers, or
+/// `option`, which chose the algorithms.
+void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes,
+                            const std::string& option);
 
 /// How much quicker one time is than another, to be followed by a name: "1.23 times as fast as"; below
 /// a tenth "3.4 % quicker than", in percent of the slower time.

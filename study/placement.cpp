@@ -117,17 +117,25 @@ Communicator as_listed(const Graph& graph, const PlacementRequest& request) {
     gpu_of_name.emplace(names.back(), gpu);
   }
   Communicator order;
-  std::set<DeviceId> seen;
-  for (const std::string& name : request.gpu_names) {
-    const auto found = gpu_of_name.find(name);
+  std::unordered_map<DeviceId, std::uint32_t> line_of;
+  for (const ListedGpu& listed : request.listed) {
+    const auto place = [&] {
+      return SourceLocation{request.list_name, listed.line, listed.column, {}};
+    };
+    const auto found = gpu_of_name.find(listed.name);
     if (found == gpu_of_name.end()) {
-      const std::string close = nearest(name, names);
+      const std::string close = nearest(listed.name, names);
       throw InputError(
-          "there is no GPU " + in_quotes(name), "--placement",
-          close.empty() ? "the first is called " + names.front() : "did you mean " + close + "?");
+          "there is no GPU " + in_quotes(listed.name), "--placement",
+          close.empty() ? "the first is called " + names.front() : "did you mean " + close + "?",
+          place());
     }
-    if (!seen.insert(found->second).second) {
-      throw InputError("GPU " + in_quotes(name) + " is listed twice", "--placement");
+    const auto [first, is_new] = line_of.emplace(found->second, listed.line);
+    if (!is_new) {
+      throw InputError(
+          "GPU " + in_quotes(listed.name) + " is listed twice" +
+              (first->second == 0 ? "" : ", first in line " + std::to_string(first->second)),
+          "--placement", "", place());
     }
     order.push_back(found->second);
   }

@@ -16,21 +16,29 @@ namespace collsim {
 enum class Placement : std::uint8_t {
   Block,   ///< node by node: ranks 0 … g-1 on the first node
   Cyclic,  ///< round robin: rank r on node r mod nodes
-  Listed,  ///< as `gpu_names` says
+  Listed,  ///< as `listed` says
 };
 [[nodiscard]] std::string_view name_of(Placement placement);
+
+/// A GPU by name ("node3.gpu0"), and where a list has it.
+struct ListedGpu {
+  std::string name;
+  std::uint32_t line = 0;  ///< 1-based; 0: unknown
+  std::uint32_t column = 0;
+};
 
 struct PlacementRequest {
   std::optional<std::uint32_t> nodes;          ///< the first so many nodes; default: all
   std::optional<std::uint32_t> gpus_per_node;  ///< the first so many GPUs of each; default: all
   std::optional<std::uint32_t> ranks;          ///< the first so many of those, filling nodes
   Placement order = Placement::Block;
-  std::vector<std::string> gpu_names;  ///< for `listed`: a GPU a rank, by name ("node3.gpu0")
+  std::vector<ListedGpu> listed;  ///< for Placement::Listed: a GPU a rank
+  std::string list_name;          ///< the file with the list, for messages
 };
 
 /// The GPUs of a job, in rank order.
 /// Throws: InputError naming the option ("--ranks", "--nodes", …) where the cluster has not so many,
-/// a name is unknown (with the nearest) or occurs twice, or `listed` is combined with counts.
+/// a name is unknown (with the nearest) or occurs twice (both with its place), or a list is combined with counts.
 [[nodiscard]] Communicator place_ranks(const Graph& graph, const PlacementRequest& request);
 
 /// How many nodes the GPUs are on. GPUs without a node count as one.

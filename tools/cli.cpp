@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tools/exit_code.hpp"
 #include "tools/help_format.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/output.hpp"
 #include "tools/usage_error.hpp"
 
 namespace collsim {
@@ -47,7 +49,9 @@ Exit parse_and_run(int argc, char** argv) {
       throw usage_error(app, error,
                         std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
     }
-    app.exit(error);  // --help, --version
+    std::ostringstream text;  // --help, --version
+    app.exit(error, text, text);
+    write_stdout(text.str());
     return Exit::Done;
   }
   return chosen();

@@ -74,7 +74,7 @@ std::vector<ComparedAlgorithm> simulate(const CompareCommand& command, const Clu
   CompareOptions options;
   options.run.network = common.network_model;
   options.verify = command.verify ? Verify::Yes : Verify::No;
-  options.max_transfers = command.job.max_transfers;
+  options.limits = limits_of(command.job);
   options.progress = [&](std::size_t done, std::size_t all, const std::string& next) {
     line.show(next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) + ")");
     timings.begin(next);
@@ -82,7 +82,7 @@ std::vector<ComparedAlgorithm> simulate(const CompareCommand& command, const Clu
   std::vector<ComparedAlgorithm> outcomes =
       compare_algorithms(cluster, common.job, names_of(command, common.job.call.kind), options);
   timings.end();
-  require_some_simulated(outcomes);
+  require_some_simulated(outcomes, "--algorithms");
   return outcomes;
 }
 

@@ -48,7 +48,7 @@ void choose_algorithm(const RunCommand& command, const Cluster& cluster, ResultR
   ProgressLine line(command.output);
   CompareOptions options;
   options.run.network = row.network_model;
-  options.max_transfers = command.job.max_transfers;
+  options.limits = limits_of(command.job);
   options.progress = [&line](std::size_t done, std::size_t all, const std::string& next) {
     line.show("choosing: " + next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) +
               ")");
@@ -97,6 +97,9 @@ void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row)
 
 Exit run(const RunCommand& command) {
   const Stopwatch stopwatch;
+  if (command.trace == "-") {
+    throw InputError("stdout is for the result: a trace needs a file", "--trace");
+  }
   if (!command.trace.empty() && command.trace == command.output.file) {
     throw InputError("is the file of --output: the one would overwrite the other", "--trace");
   }
@@ -105,19 +108,19 @@ Exit run(const RunCommand& command) {
   require_algorithm(command.algorithm, row.job.call.kind, "--algorithm", {"auto", "best"});
   simulate(command, machine.cluster, row);
   const RunInfo info = stopwatch.stop(row.result.events, row.result.transfers);
-  const bool all_links = command.links == "all";
+  const RowDetail detail{command.per_rank, command.links == "all", command.critical_path};
   std::string text;
   switch (command.output.format()) {
     case Format::Json: {
       const Results results{{&row, 1}, std::vector<RunInfo>(command.timing ? 1 : 0, info), {}};
-      text = render_json(machine.cluster, results, {command.per_rank, all_links});
+      text = render_json(machine.cluster, results, detail);
       break;
     }
     case Format::Csv:
       text = render_csv(machine.cluster, {row});
       break;
     case Format::Table:
-      text = render_run(machine.cluster, row, {command.per_rank, all_links});
+      text = render_run(machine.cluster, row, detail);
       if (command.timing) {
         text += "\n" + run_info_text(info) + "\n";
       }

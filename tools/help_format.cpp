@@ -113,6 +113,9 @@ std::string HelpFormat::make_help(const CLI::App* app, std::string name,
   std::ranges::rotate(groups, std::ranges::find(groups, "Options"));
   std::ranges::rotate(groups, std::next(groups.begin()));
   for (const std::string& group : groups) {
+    if (group.empty()) {
+      continue;  // hidden options
+    }
     text += group_text(*app, group);
   }
   if (!app->get_footer().empty()) {

@@ -1,60 +1,26 @@
 #include "tools/job_options.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
-#include <system_error>
 #include <vector>
 
 #include "algorithms/table.hpp"
 #include "tools/format_text.hpp"
 #include "tools/option_values.hpp"
+#include "tools/placement_file.hpp"
 #include "topology/error.hpp"
 #include "topology/quantity_text.hpp"
 
 namespace collsim {
 
-namespace {
-
-// A million GPUs by name take less.
-constexpr std::size_t largest_placement_file = std::size_t{32} << 20U;
-
-std::vector<std::string> lines_of_file(const std::string& path) {
-  std::error_code ignored;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, ignored)) {
-    throw InputError(in_quotes(path) + " is neither block nor cyclic, nor a file that can be read",
-                     "--placement");
-  }
-  // It may be a device that has no end.
-  std::string text(largest_placement_file + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > largest_placement_file) {
-    throw InputError(in_quotes(path) + " is larger than 32 MiB", "--placement");
-  }
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) {
-    const std::size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string::npos || line[begin] == '#') {
-      continue;
-    }
-    lines.push_back(line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1));
-  }
-  return lines;
-}
-
-}  // namespace
-
 void add_job_options(CLI::App& app, JobOptions& options) {
   const NumberRange at_least_one{1, std::numeric_limits<std::uint32_t>::max()};
   const char* const job = "Job";
   add_text(app, "COLLECTIVE", options.collective, "",
-           "all_reduce, all_gather, … (`collsim list collectives`), any spelling")
+           "all_reduce, all_gather, … (`collsim list collectives`); all-reduce and AllReduce too")
       ->required();
   add_number(app, "--nodes", options.nodes, at_least_one, "use the first N nodes")->group(job);
   add_number(app, "--gpus-per-node", options.gpus_per_node, at_least_one,
@@ -78,7 +44,10 @@ void add_job_options(CLI::App& app, JobOptions& options) {
   add_text(app, "--protocol", options.protocol, "P", "not modelled yet: refused")
       ->group(simulation);
   add_number(app, "--max-transfers", options.max_transfers,
-             {0, std::numeric_limits<std::uint64_t>::max()}, "refuse larger simulations")
+             {0, std::numeric_limits<std::uint64_t>::max()}, "refuse longer simulations")
+      ->group(simulation);
+  add_text(app, "--max-memory", options.max_memory, "SIZE",
+           "refuse larger simulations (default: the memory of this machine)")
       ->group(simulation);
 }
 
@@ -159,6 +128,26 @@ void require_algorithm(const std::string& name, CollectiveKind kind, const std::
       option);
 }
 
+namespace {
+
+/// The memory of this machine.
+Bytes physical_memory() {
+  const std::int64_t pages = sysconf(_SC_PHYS_PAGES);
+  const std::int64_t page_size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_size > 0 ? Bytes(pages * page_size) : RunLimits().max_memory;
+}
+
+}  // namespace
+
+RunLimits limits_of(const JobOptions& options) {
+  RunLimits limits;
+  limits.max_transfers = options.max_transfers;
+  limits.max_memory = options.max_memory.empty()
+                          ? physical_memory()
+                          : size_of_option(options.max_memory, "--max-memory");
+  return limits;
+}
+
 NetworkModel network_model_of(const JobOptions& options) {
   if (options.network_model == "flow") {
     return NetworkModel::Flow;
@@ -190,7 +179,8 @@ Communicator gpus_of(const Cluster& cluster, const JobOptions& options) {
     request.order = Placement::Cyclic;
   } else if (options.placement != "block") {
     request.order = Placement::Listed;
-    request.gpu_names = lines_of_file(options.placement);
+    request.listed = read_placement(options.placement);
+    request.list_name = options.placement;
   }
   return place_ranks(cluster.graph(), request);
 }
@@ -244,16 +234,23 @@ std::unique_ptr<Program> checked_program(const Cluster& cluster, const Collectiv
 
 void require_within_limit(const Program& program, std::uint64_t iterations,
                           const JobOptions& options) {
+  const RunLimits limits = limits_of(options);
   const std::uint64_t transfers = program.transfer_count();
-  if (iterations == 0 || transfers <= options.max_transfers / iterations) {
-    return;
+  if (iterations > 0 && transfers > limits.max_transfers / iterations) {
+    throw InputError("the simulation needs " + grouped(transfers) + " transfers" +
+                         (iterations > 1 ? " times " + grouped(iterations) + " iterations" : "") +
+                         ", more than " + grouped(limits.max_transfers),
+                     "--max-transfers",
+                     "fewer --channels, --chunks or iterations, a subset of the GPUs with --ranks, "
+                     "another --algorithm, or a higher limit");
   }
-  throw InputError("the simulation needs " + grouped(transfers) + " transfers" +
-                       (iterations > 1 ? " times " + grouped(iterations) + " iterations" : "") +
-                       ", more than " + grouped(options.max_transfers),
-                   "--max-transfers",
-                   "fewer --channels, --chunks or iterations, a subset of the GPUs with --ranks, "
-                   "another --algorithm, or a higher limit");
+  if (const Bytes memory = memory_estimate(program); memory > limits.max_memory) {
+    throw InputError("the simulation needs about " + to_text(memory) + " of memory, more than " +
+                         human_bytes(limits.max_memory),
+                     "--max-memory",
+                     "fewer --channels, a subset of the GPUs with --ranks, another --algorithm, or "
+                     "a higher limit");
+  }
 }
 
 }  // namespace collsim

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/collective_run.hpp"
+#include "study/limits.hpp"
 #include "study/placement.hpp"
 #include "tools/cli_names.hpp"
 #include "topology/cluster.hpp"
@@ -26,7 +27,8 @@ struct JobOptions {
   std::string protocol;
   std::uint32_t channels = 1;
   std::uint32_t chunks = 1;
-  std::uint64_t max_transfers = 1'000'000'000;
+  std::uint64_t max_transfers = RunLimits().max_transfers;
+  std::string max_memory;  ///< empty: what the machine has
 };
 
 /// Adds the collective and the options above.
@@ -54,6 +56,8 @@ CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm);
 /// Refuses a name that is unknown or does not implement the collective.
 void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option,
                        const std::vector<std::string>& also_accepted = {});
+/// Throws: InputError("--max-memory").
+[[nodiscard]] RunLimits limits_of(const JobOptions& options);
 [[nodiscard]] NetworkModel network_model_of(const JobOptions& options);
 /// Refuses what is not modelled yet by name.
 void refuse_protocol(const JobOptions& options);
@@ -73,7 +77,8 @@ void refuse_protocol(const JobOptions& options);
                                                        std::uint64_t iterations,
                                                        const JobOptions& options);
 
-/// Throws: InputError("--max-transfers") with the estimate if a run would be too large.
+/// Throws: InputError("--max-transfers" or "--max-memory") with the estimate if a run would be too
+/// large.
 void require_within_limit(const Program& program, std::uint64_t iterations,
                           const JobOptions& options);
 

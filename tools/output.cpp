@@ -27,7 +27,8 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
   const char* const group = "Output";
   add_choice(app, "--format", options.format_name, {"table", "json", "csv"}, "table, json or csv")
       ->group(group);
-  add_text(app, "--output", options.file, "FILE", "write the result to this file, not to stdout")
+  add_text(app, "--output", options.file, "FILE",
+           "write the result to this file; -: to stdout, as without the option")
       ->group(group);
   add_switch(app, "--quiet", options.quiet, "no progress and no notes on stderr")->group(group);
 }
@@ -78,10 +79,14 @@ void write_file(const std::string& option, const std::string& name, const std::s
 }
 
 void write_output(const OutputOptions& options, const std::string& text) {
-  if (!options.file.empty()) {
+  if (options.to_stdout()) {
+    write_stdout(text);
+  } else {
     write_file("--output", options.file, text);
-    return;
   }
+}
+
+void write_stdout(const std::string& text) {
   errno = 0;
   std::cout << text << std::flush;
   // A reader that has seen enough (head, less) is no error of ours.

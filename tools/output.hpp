@@ -15,7 +15,9 @@ enum class Quiet : std::uint8_t { No, Yes };
 
 struct OutputOptions {
   std::string format_name = "table";
-  std::string file;  ///< empty: stdout
+  std::string file;  ///< empty or "-": stdout
+
+  [[nodiscard]] bool to_stdout() const { return file.empty() || file == "-"; }
   bool quiet = false;
 
   [[nodiscard]] Format format() const;
@@ -27,7 +29,9 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 /// Writes the text to the chosen place. A file is written beside its place and renamed, so it is never
 /// half there. Throws: InputError("--output") if it cannot be written.
 void write_output(const OutputOptions& options, const std::string& text);
-/// The same for any file an option names.
+/// To stdout. Throws: InputError if it is full or closed.
+void write_stdout(const std::string& text);
+/// As write_output, for any file an option names.
 void write_file(const std::string& option, const std::string& path, const std::string& text);
 
 /// One line to stderr, unless quiet.

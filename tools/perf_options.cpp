@@ -1,6 +1,7 @@
 #include "tools/perf_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <limits>
 
 #include "tools/option_values.hpp"
@@ -13,14 +14,47 @@ namespace {
 
 constexpr std::size_t most_rows = 100'000;
 
-void refuse_without_effect(const PerfCommand& command) {
-  if (command.graph != 0) {
-    throw InputError("CUDA graphs change the launch cost, which is not modelled yet", "-G",
-                     "leave the option out, or -G 0");
-  }
-  if (command.cpu_time != 0) {
-    throw InputError("CPU time is not modelled", "-C", "leave the option out, or -C 0");
-  }
+/// An option of nccl-tests that the model has no use for.
+struct Unmodelled {
+  const char* names;
+  const char* neutral;  ///< the value that changes nothing; null where there is none
+  const char* why;
+  bool shown = false;  ///< in --help
+};
+
+constexpr std::array<Unmodelled, 15> unmodelled{{
+    {"-G,--cudagraph", "0", "CUDA graphs change the launch cost, which is not modelled yet", true},
+    {"-C,--report_cputime", "0", "CPU time is not modelled", true},
+    {"-m,--agg_iters", "1", "aggregated operations are not modelled"},
+    {"-N,--run_cycles", "1", "each cycle would give the same times"},
+    {"-p,--parallel_init", "0", "nothing is initialised"},
+    {"-z,--blocking", "0", "waiting on the CPU is not modelled"},
+    {"-y,--stream_null", "0", "streams are not modelled"},
+    {"-T,--timeout", "0", "virtual time has no timeout"},
+    {"-S,--report_timestamps", "0", "virtual time has no date"},
+    {"-R,--local_register", "0", "buffer registration is not modelled"},
+    {"-J,--output_file", nullptr, "the result as JSON is --format json --output FILE"},
+    {"-x,--cta_policy", nullptr, "CTA policies are not modelled"},
+    {"-D,--device_implementation", nullptr, "device-side implementations are not modelled"},
+    {"-V,--device_cta_count", nullptr, "device-side implementations are not modelled"},
+    {"-M,--memory", nullptr, "memory use is not modelled"},
+}};
+
+/// Takes the option, so that it is refused by name and for a reason.
+void add_unmodelled(CLI::App& app, const Unmodelled& refused, const char* group) {
+  const std::string names = refused.names;
+  const auto refuse_others = [option = names.substr(0, names.find(',')),
+                              refused](const std::string& text) {
+    if (refused.neutral != nullptr && text == refused.neutral) {
+      return;
+    }
+    const std::string or_neutral =
+        refused.neutral == nullptr ? "" : ", or " + option + " " + refused.neutral;
+    throw InputError(refused.why, option, "leave the option out" + or_neutral);
+  };
+  const std::string help =
+      refused.neutral == nullptr ? "" : std::string("not modelled: only ") + refused.neutral;
+  add_value(app, names, "N", help, refuse_others)->group(refused.shown ? group : "");
 }
 
 std::vector<DataType> types_of(const std::string& text) {
@@ -145,15 +179,15 @@ void add_nccl_tests_options(CLI::App& app, PerfCommand& command) {
   add_number(app, "-w,--warmup_iters", command.warmup, {0, 1'000'000}, "iterations before them")
       ->group(group);
   add_number(app, "-c,--check", command.check, any, "0: do not check the data")->group(group);
-  add_number(app, "-G,--cudagraph", command.graph, any, "not modelled: only 0")->group(group);
-  add_number(app, "-C,--report_cputime", command.cpu_time, any, "not modelled: only 0")
-      ->group(group);
   add_number(app, "-a,--average", command.average, {0, 3},
              "time over ranks: 0 rank 0, 1 mean, 2 min, 3 max (default: 1; 3 with --isolated)")
       ->group(group);
   text("-d,--datatype", command.datatype, "TYPE", "type, or all");
   text("-o,--op", command.redop, "OP", "reduction, or all");
   text("-r,--root", command.root, "RANK", "root; -1 or all: every rank in turn");
+  for (const Unmodelled& option : unmodelled) {
+    add_unmodelled(app, option, group);
+  }
 }
 
 }  // namespace
@@ -174,7 +208,6 @@ void add_perf_options(CLI::App& app, PerfCommand& command) {
 }
 
 PerfPlan plan_of(const PerfCommand& command, const Cluster& cluster) {
-  refuse_without_effect(command);
   refuse_protocol(command.job);
   PerfPlan plan;
   plan.kind = collective_of(command.job.collective);

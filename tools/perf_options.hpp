@@ -33,8 +33,6 @@ struct PerfCommand {
   std::uint32_t iterations = 20;
   std::uint32_t warmup = 1;
   std::uint32_t check = 1;
-  std::uint32_t graph = 0;
-  std::uint32_t cpu_time = 0;
   std::optional<std::uint32_t> average;
   std::string datatype = "float";
   std::string redop = "sum";

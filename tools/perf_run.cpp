@@ -86,7 +86,7 @@ void PerfRun::choose_algorithm(ResultRow& row) const {
   }
   CompareOptions options;
   options.run.network = plan_->network;
-  options.max_transfers = command_->job.max_transfers;
+  options.limits = limits_of(command_->job);
   BestAlgorithm best = best_algorithm(machine_->cluster, row.job, options);
   row.job.algorithm = best.result.algorithm;
   row.chosen_because = best.reason;

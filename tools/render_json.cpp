@@ -169,7 +169,7 @@ std::string result_digest(const Json& core, const CollectiveResult& result) {
   return digest.hex();
 }
 
-Json row_json(const Cluster& cluster, const ResultRow& row, const JsonDetail& detail) {
+Json row_json(const Cluster& cluster, const ResultRow& row, const RowDetail& detail) {
   const CollectiveResult& result = row.result;
   Json json;
   add_job(json, cluster, row);
@@ -188,7 +188,7 @@ Json row_json(const Cluster& cluster, const ResultRow& row, const JsonDetail& de
   if (detail.per_rank) {
     json["time_of_rank_ps"] = rank_times_json(result);
   }
-  if (!result.critical_path.empty()) {
+  if (detail.critical_path) {
     json["critical_path"] = critical_path_json(result);
   }
   if (row.check) {
@@ -201,7 +201,7 @@ Json row_json(const Cluster& cluster, const ResultRow& row, const JsonDetail& de
 
 }  // namespace
 
-std::string render_json(const Cluster& cluster, const Results& results, const JsonDetail& detail) {
+std::string render_json(const Cluster& cluster, const Results& results, const RowDetail& detail) {
   Json document{{"schema", "collsim/results/1"}, {"rows", Json::array()}};
   for (std::size_t i = 0; i < results.rows.size(); ++i) {
     Json row = row_json(cluster, results.rows[i], detail);

@@ -11,11 +11,6 @@
 
 namespace collsim {
 
-struct JsonDetail {
-  bool per_rank = false;
-  bool all_links = false;
-};
-
 /// An algorithm that a comparison could not simulate.
 struct NotSimulated {
   std::string algorithm;
@@ -30,6 +25,6 @@ struct Results {
 
 /// Rows in order.
 [[nodiscard]] std::string render_json(const Cluster& cluster, const Results& results,
-                                      const JsonDetail& detail);
+                                      const RowDetail& detail);
 
 }  // namespace collsim

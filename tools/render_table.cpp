@@ -126,7 +126,7 @@ std::string critical_path_table(const CollectiveResult& result) {
                    step.from ? fmt::format("rank {}", step.from->value()) : "",
                    human_time(step.start.time_since_epoch()), human_time(step.end - step.start)});
   }
-  return table.empty() ? "" : "\nCritical path\n" + table.render("  ");
+  return "\nCritical path\n" + (table.empty() ? "  no step takes time\n" : table.render("  "));
 }
 
 std::string headline(const ResultRow& row) {
@@ -199,7 +199,7 @@ std::string warning_lines(const ResultRow& row) {
   return text;
 }
 
-std::string render_run(const Cluster& cluster, const ResultRow& row, const TableDetail& detail) {
+std::string render_run(const Cluster& cluster, const ResultRow& row, const RowDetail& detail) {
   const Graph& graph = cluster.graph();
   std::string text = job_line(cluster, row) + headline(row) + warning_lines(row);
   text += attribution_table(graph, row.result);
@@ -209,7 +209,9 @@ std::string render_run(const Cluster& cluster, const ResultRow& row, const Table
   if (detail.per_rank) {
     text += rank_table(row, graph);
   }
-  text += critical_path_table(row.result);
+  if (detail.critical_path) {
+    text += critical_path_table(row.result);
+  }
   if (row.check) {
     text += check_text(*row.check);
   }

@@ -8,14 +8,9 @@
 
 namespace collsim {
 
-struct TableDetail {
-  bool per_rank = false;
-  bool all_links = false;
-};
-
 /// Everything about one row. Ends with a newline.
 [[nodiscard]] std::string render_run(const Cluster& cluster, const ResultRow& row,
-                                     const TableDetail& detail);
+                                     const RowDetail& detail);
 
 // Parts of it that comparisons show too.
 

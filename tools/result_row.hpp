@@ -37,6 +37,13 @@ struct ResultRow {
 [[nodiscard]] ResultRow row_for(const Machine& machine, const JobOptions& options,
                                 const CallOptions& call);
 
+/// What to show of a row besides the rest.
+struct RowDetail {
+  bool per_rank = false;
+  bool all_links = false;
+  bool critical_path = false;
+};
+
 /// Use of a link, as shown.
 struct ShownLink {
   LinkId link;

@@ -113,7 +113,7 @@ FabricPlan plan_fabric(const ClusterSpec& spec, const NodeTemplate& node) {
     if (spec.nodes > 1) {
       throw InputError(
           "expected a fabric that joins the " + std::to_string(spec.nodes) + " nodes, got none",
-          "fabric.kind");
+          "nodes", "add one, such as fabric: { kind: single-switch, ... }, or set nodes to 1");
     }
     return {};
   }

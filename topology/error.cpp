@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace collsim {
@@ -16,18 +17,29 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-std::size_t edit_distance(const std::string& a, const std::string& b) {
+char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower_case(x) == lower_case(y); });
+}
+
+/// Twice the edit distance, but that another case of a letter counts half a letter.
+std::size_t spelling_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) {
-    row[j] = j;
+    row[j] = 2 * j;
   }
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];
-    row[0] = i;
+    row[0] = 2 * i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const char x = a[i - 1];
+      const char y = b[j - 1];
+      const std::size_t cost = x == y ? 0 : lower_case(x) == lower_case(y) ? 1 : 2;
+      const std::size_t replaced = diagonal + cost;
       diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      row[j] = std::min({row[j] + 2, row[j - 1] + 2, replaced});
     }
   }
   return row[b.size()];
@@ -56,7 +68,8 @@ std::string InputError::render() const {
     }
     text += " ";
   }
-  text += "error: " + headline(path_, message_);
+  constexpr std::size_t longest_path = 200;
+  text += "error: " + headline(printable(path_, longest_path), message_);
   if (!location_.source_line.empty() && location_.column > 0) {
     text += "\n  " + location_.source_line + "\n  ";
     for (std::size_t i = 0; i + 1 < location_.column; ++i) {
@@ -82,13 +95,15 @@ std::string nearest(const std::string& word, const std::vector<std::string>& acc
   if (word.size() > longest) {
     return best;
   }
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  const std::size_t most_wrong = std::max<std::size_t>(1, word.size() / 3);
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
   for (const std::string& candidate : accepted) {
-    if (candidate.size() >= word.size() + best_distance) {
+    if (candidate.size() > word.size() + most_wrong) {
       continue;
     }
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
+    const std::size_t distance = spelling_distance(word, candidate);
+    const bool near = distance <= 2 * most_wrong || same_letters(word, candidate);
+    if (near && distance < best_distance) {
       best = candidate;
       best_distance = distance;
     }

@@ -65,8 +65,8 @@ class InternalError : public Error {
   InternalError(const char* file, int line, const char* condition, const std::string& why);
 };
 
-/// The accepted word nearest to `word` (edit distance at most a third of its length, at least 1),
-/// or an empty string. Words of more than 64 bytes have none. Complexity: O(|word| · total length of
+/// The accepted word nearest to `word` (the same in another case; else an edit distance of at most a
+/// third of its length, at least 1), or an empty string. Words of more than 64 bytes have none. Complexity: O(|word| · total length of
 /// `accepted`).
 [[nodiscard]] std::string nearest(const std::string& word,
                                   const std::vector<std::string>& accepted);

@@ -98,7 +98,7 @@ constexpr Quantity bandwidth_quantity{
     "2^-10 B/s",
     "9 PB/s",
     bandwidth_units,
-    "B/s, kB/s, MB/s, GB/s, TB/s (bytes), KiB/s, MiB/s, GiB/s, TiB/s (powers of 1024), "
+    "B/s, kB/s, MB/s, GB/s, TB/s, PB/s (bytes), KiB/s, MiB/s, GiB/s, TiB/s (powers of 1024), "
     "b/s, kb/s, Mb/s, Gb/s, Tb/s (bits)"};
 constexpr Quantity byte_quantity{
     "a size", "64 MiB",   "1 B",
@@ -160,6 +160,23 @@ std::optional<Decimal> split(std::string_view text) {
   return decimal;
 }
 
+/// The unit as we write it: "Gbit/s" and "Gbps" are Gb/s, "GBps" is GB/s.
+std::string respelt(std::string_view unit) {
+  std::string text(unit.substr(0, 16));
+  const auto replace = [&text](std::string_view from, std::string_view to) {
+    if (const std::size_t at = text.find(from); at != std::string::npos) {
+      text.replace(at, from.size(), to);
+    }
+  };
+  replace("bits", "b");
+  replace("bit", "b");
+  replace("bytes", "B");
+  replace("byte", "B");
+  replace("bps", "b/s");
+  replace("Bps", "B/s");
+  return text;
+}
+
 std::string unit_hint(const Quantity& quantity, std::string_view unit) {
   const std::string units = "units: " + std::string(quantity.units_shown);
   if (unit.empty()) {
@@ -169,7 +186,7 @@ std::string unit_hint(const Quantity& quantity, std::string_view unit) {
   for (const Unit& known : quantity.units) {
     names.emplace_back(known.name);
   }
-  const std::string near = nearest(std::string(unit.substr(0, 8)), names);
+  const std::string near = nearest(respelt(unit).substr(0, 8), names);
   return "unknown unit " + in_quotes(unit) +
          (near.empty() ? "" : ", did you mean \"" + near + "\"?") + "; " + units;
 }

@@ -47,6 +47,10 @@ TEST_CASE("collectives are accepted in any case and with any separator") {
   CHECK(parse_collective("ALLTOALL") == AllToAll);
   CHECK(parse_collective("sendrecv") == SendRecv);
   CHECK(!parse_collective("allreduces"));
+  CHECK(!parse_collective("a_l_l_reduce"));
+  CHECK(!parse_collective("all__reduce"));
+  CHECK(!parse_collective("_all_reduce"));
+  CHECK(!parse_collective("all_reduce-"));
   CHECK(!parse_collective(""));
   CHECK(collective_names().size() == all_kinds.size());
 }

@@ -32,7 +32,7 @@ const ComparedAlgorithm& outcome_of(const std::vector<ComparedAlgorithm>& outcom
 
 std::string refusal(const std::vector<ComparedAlgorithm>& outcomes) {
   try {
-    require_some_simulated(outcomes);
+    require_some_simulated(outcomes, "--algorithm");
   } catch (const InputError& error) {
     return error.render();
   }
@@ -96,7 +96,7 @@ TEST_CASE("programs beyond the limit are not simulated") {
   const Cluster star(test::star(8));
   CompareOptions options;
   // A ring of 8 sends 14 rounds of 8 messages.
-  options.max_transfers = 111;
+  options.limits.max_transfers = 111;
   const CollectiveJob all_reduce = job(star, CollectiveKind::AllReduce, 1_MiB);
   const auto outcomes = compare_algorithms(star, all_reduce, {"ring", "naive"}, options);
   CHECK(outcome_of(outcomes, "ring").too_many_transfers == 112U);
@@ -104,14 +104,30 @@ TEST_CASE("programs beyond the limit are not simulated") {
         "needs 112 transfers, more than --max-transfers allows");
   CHECK(outcome_of(outcomes, "naive").result.has_value());
   CHECK(refusal(outcomes) == "none");
-  options.max_transfers = 112;
+  options.limits.max_transfers = 112;
+  CHECK(compare_algorithms(star, all_reduce, {"ring"}, options)[0].result.has_value());
+}
+
+TEST_CASE("programs that would not fit into memory are not simulated") {
+  const Cluster star(test::star(8));
+  const CollectiveJob all_reduce = job(star, CollectiveKind::AllReduce, 1_MiB);
+  CompareOptions options;
+  CHECK(options.limits.max_memory > 64_MiB);
+  options.limits.max_memory = 1_MiB - 1_B;
+  const auto outcomes = compare_algorithms(star, all_reduce, {"ring"}, options);
+  CHECK(outcomes[0].obstacle == "needs about 1 MiB of memory, more than --max-memory allows");
+  CHECK(
+      refusal(outcomes) ==
+      "error: --algorithm: no algorithm can be simulated (ring: needs about 1 MiB of memory, more "
+      "than --max-memory allows)");
+  options.limits.max_memory = 1_MiB;
   CHECK(compare_algorithms(star, all_reduce, {"ring"}, options)[0].result.has_value());
 }
 
 TEST_CASE("when nothing can be simulated, the error says which option to change") {
   const Cluster star(test::star(8));
   CompareOptions options;
-  options.max_transfers = 13;
+  options.limits.max_transfers = 13;
   const CollectiveJob all_reduce = job(star, CollectiveKind::AllReduce, 1_MiB);
   // Naive sends 7 messages to the root and 7 back.
   CHECK(refusal(compare_algorithms(star, all_reduce, {"ring", "naive"}, options)) ==

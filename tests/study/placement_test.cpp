@@ -78,8 +78,8 @@ TEST_CASE("cyclic order deals the chosen GPUs out over the nodes") {
 TEST_CASE("a list gives any GPUs in any order") {
   PlacementRequest request;
   request.order = Placement::Listed;
-  request.gpu_names = {"node2.gpu3", "node0.gpu1"};
-  CHECK(placed(request) == request.gpu_names);
+  request.listed = {{"node2.gpu3"}, {"node0.gpu1"}};
+  CHECK(placed(request) == Names{"node2.gpu3", "node0.gpu1"});
 }
 
 TEST_CASE("on one node block and cyclic are the same") {
@@ -122,15 +122,19 @@ TEST_CASE("a list that names what is not there, twice, or nothing") {
   PlacementRequest request;
   request.order = Placement::Listed;
   CHECK(refusal(request) == "error: --placement: the list names no GPU");
-  request.gpu_names = {"node0.gpu9"};
+  request.listed = {{"node0.gpu9"}};
   CHECK(refusal(request) ==
         "error: --placement: there is no GPU \"node0.gpu9\"\nhint: did you mean node0.gpu0?");
-  request.gpu_names = {"x"};
+  request.listed = {{"x"}};
   CHECK(refusal(request) ==
         "error: --placement: there is no GPU \"x\"\nhint: the first is called node0.gpu0");
-  request.gpu_names = {"node0.gpu0", "node0.gpu0"};
+  request.listed = {{"node0.gpu0"}, {"node0.gpu0"}};
   CHECK(refusal(request) == "error: --placement: GPU \"node0.gpu0\" is listed twice");
-  request.gpu_names = {"node0.gpu0"};
+  request.list_name = "gpus.txt";
+  request.listed = {{"node0.gpu0", 2, 1}, {"node0.gpu0", 4, 3}};
+  CHECK(refusal(request) ==
+        "gpus.txt:4:3: error: --placement: GPU \"node0.gpu0\" is listed twice, first in line 2");
+  request.listed = {{"node0.gpu0"}};
   request.ranks = 1;
   CHECK(refusal(request) ==
         "error: --placement: a list of GPUs already says how many: leave out --nodes, "

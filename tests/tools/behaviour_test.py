@@ -52,6 +52,10 @@ class Files(program.Case):
                              self.output(*self.RESULT, "--format", form))
         self.assertEqual([path.name for path in self.folder.iterdir()], ["result"])
 
+    def test_a_dash_is_stdout(self):
+        self.assertEqual(self.output(*self.RESULT, "--output", "-"), self.output(*self.RESULT))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_output_of_every_command(self):
         for words in (["list", "algorithms"], ["topology", "show", *STAR], ["perf", "all_reduce", *STAR],
                       ["compare", "all_reduce", *STAR, "--bytes", "1M"]):
@@ -82,11 +86,12 @@ class Files(program.Case):
         self.assertEqual(self.output(*self.RESULT, "--output", "/dev/null"), "")
         self.refused([*self.RESULT, "--output", "/dev/full"],
                      'error: --output: cannot write "/dev/full": No space left on device')
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([program.collsim, *self.RESULT], stdout=full, stderr=subprocess.PIPE, text=True,
-                                  cwd=self.folder, env=self.environment(), check=False)
-        self.assertEqual((done.returncode, done.stderr),
-                         (2, "error: cannot write to stdout: No space left on device\n"))
+        for words in (self.RESULT, ["--help"], ["--version"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([program.collsim, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                      cwd=self.folder, env=self.environment(), check=False)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, "error: cannot write to stdout: No space left on device\n"))
 
     def test_a_reader_that_has_seen_enough(self):
         reading, writing = os.pipe()

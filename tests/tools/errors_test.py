@@ -43,7 +43,7 @@ class Usage(program.Case):
                      "error: unknown option --algoritm\nhint: did you mean --algorithm? see collsim run --help")
         self.refused([*RUN, "--algoritm=ring"],
                      "error: unknown option --algoritm\nhint: did you mean --algorithm? see collsim run --help")
-        self.refused([*PERF, "-x", "3"], "error: unknown option -x\nhint: see collsim perf --help")
+        self.refused([*PERF, "-q", "3"], "error: unknown option -q\nhint: see collsim perf --help")
         # The misspelt option is the cause, the missing one a consequence.
         self.refused(["run", "all_reduce", "--bytes", "1", "--clustr", "x"],
                      "error: unknown option --clustr\nhint: did you mean --cluster? see collsim run --help")
@@ -213,14 +213,19 @@ class Jobs(program.Case):
                      'error: --placement: "." is neither block nor cyclic, nor a file that can be read')
         self.refused([*RUN, "--placement", "/dev/zero"], 'error: --placement: "/dev/zero" is larger than 32 MiB')
         for name, text, message in [
-                ("binary", "gpu\0\1\n", 'there is no GPU "gpu??"\nhint: the first is called gpu0'),
-                ("twice", "gpu0\ngpu1\ngpu0\n", 'GPU "gpu0" is listed twice'),
+                ("binary:1:4: ", "gpu\0\1\n", "not a text file: control character 0"),
+                ("twice:3:1: ", "gpu0\ngpu1\ngpu0\n", 'GPU "gpu0" is listed twice, first in line 1'),
                 ("empty", "# nothing\n\n", "the list names no GPU"),
-                ("unknown", "gpu0\nxyz\n", 'there is no GPU "xyz"\nhint: the first is called gpu0'),
-                ("near", "gpu0\ngpu11\n", 'there is no GPU "gpu11"\nhint: did you mean gpu1?')]:
+                ("unknown:2:1: ", "gpu0\nxyz\n", 'there is no GPU "xyz"\nhint: the first is called gpu0'),
+                ("near:3:2: ", "gpu0\n\n gpu11\n", 'there is no GPU "gpu11"\nhint: did you mean gpu1?')]:
             with self.subTest(name):
-                self.file(name, text)
-                self.refused([*RUN, "--placement", name], f"error: --placement: {message}")
+                file, colon, place = name.partition(":")
+                self.file(file, text)
+                self.refused([*RUN, "--placement", file],
+                             f"{file if colon else ''}{colon}{place}error: --placement: {message}")
+        self.refused([*RUN, "--placement", "cyclc"],
+                     'error: --placement: "cyclc" is neither block nor cyclic, nor a file that can be read\n'
+                     "hint: did you mean cyclic?")
         self.file("two", "gpu0\ngpu1\n")
         self.refused([*RUN, "--placement", "two", "--ranks", "2"],
                      "error: --placement: a list of GPUs already says how many: leave out --nodes, "
@@ -240,6 +245,36 @@ class Jobs(program.Case):
         self.refused([*RUN, "--max-transfers", "13"], few)
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1M", "--max-transfers", "13"], few)
 
+    def test_too_much_memory(self):
+        hint = ("hint: fewer --channels, a subset of the GPUs with --ranks, another --algorithm, or a higher limit")
+        # 2,000 ranks with a lane for each rank.
+        large = ["run", "all_reduce", *STAR, "--set", "gpus=2000", "--bytes", "1G", "--max-memory", "4GiB"]
+        self.refused([*large, "--algorithm", "direct"],
+                     "error: --max-memory: the simulation needs about 5341 MiB of memory, more than 4 GiB\n" + hint)
+        self.refused([*RUN, "--max-memory", "much"],
+                     'error: --max-memory: expected a size such as "64M", got "much"')
+        document = self.json(*["compare", *large[1:-1], "1GiB", "--algorithms", "direct,direct-one-shot,naive"])
+        self.assertEqual([row["algorithm"] for row in document["rows"]], ["naive"])
+        self.assertIn({"algorithm": "direct",
+                       "reason": "needs about 5341 MiB of memory, more than --max-memory allows"},
+                      document["not_simulated"])
+
+    def test_no_algorithm_applies(self):
+        self.refused(["compare", "all_reduce", *STAR, "--bytes", "1M", "--algorithms", "hierarchical"],
+                     "error: --algorithms: no algorithm can be simulated (hierarchical: needs ranks on more than "
+                     "one node, and all are on one)")
+
+    def test_another_case(self):
+        self.refused([*RUN, "--algorithm", "Ring"],
+                     'error: --algorithm: unknown algorithm "Ring"; expected auto, best, naive, ring, tree, '
+                     "double-tree, recursive-doubling, halving-doubling, bruck, direct, direct-one-shot, pairwise or "
+                     "hierarchical\nhint: did you mean ring?")
+
+    def test_nodes_without_a_fabric(self):
+        self.refused([*RUN, "--set", "nodes=2"],
+                     "--set nodes=2: error: nodes: expected a fabric that joins the 2 nodes, got none\n"
+                     "hint: add one, such as fabric: { kind: single-switch, ... }, or set nodes to 1")
+
     def test_launch_mode(self):
         self.refused([*PERF, "-g", "3"],
                      "error: -g: 8 ranks do not fill processes of 1 x 3 GPUs\n"
@@ -255,6 +290,15 @@ class Jobs(program.Case):
                      "error: -G: CUDA graphs change the launch cost, which is not modelled yet\n"
                      "hint: leave the option out, or -G 0")
         self.refused([*PERF, "-C", "1"], "error: -C: CPU time is not modelled\nhint: leave the option out, or -C 0")
+        for option, neutral, why in [("-m", "1", "aggregated operations are not modelled"),
+                                     ("-z", "0", "waiting on the CPU is not modelled"),
+                                     ("-R", "0", "buffer registration is not modelled"),
+                                     ("-T", "0", "virtual time has no timeout")]:
+            self.refused([*PERF, option, "7"],
+                         f"error: {option}: {why}\nhint: leave the option out, or {option} {neutral}")
+            self.output(*PERF, option, neutral)
+        self.refused([*PERF, "--output_file", "x.json"],
+                     "error: -J: the result as JSON is --format json --output FILE\nhint: leave the option out")
         self.refused([*RUN, "--protocol", "LL"],
                      'error: --protocol: protocols are not modelled yet (found "LL")\nhint: leave the option out')
         self.refused([*RUN, "--network-model", "packet"],
@@ -264,6 +308,7 @@ class Jobs(program.Case):
         self.refused([*RUN, "--output", "no/such/folder"],
                      'error: --output: cannot write "no/such/folder": No such file or directory')
         self.refused([*RUN, "--output", "."], 'error: --output: cannot write ".": Is a directory')
+        self.refused([*RUN, "--trace", "-"], "error: --trace: stdout is for the result: a trace needs a file")
         self.refused([*RUN, "--trace", "no/trace.json"],
                      'error: --trace: cannot write "no/trace.json": No such file or directory')
 

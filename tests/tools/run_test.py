@@ -182,6 +182,9 @@ class Shown(program.Case):
         text = self.output("run", "broadcast", *MESH, "--bytes", "1M", "--algorithm", "tree", "--critical-path")
         self.assertEqual(len(text.split("\nCritical path\n")[1].splitlines()), 2 + len(path))
         self.assertNotIn("Critical path", self.output("run", "broadcast", *MESH, "--bytes", "1M"))
+        alone = ["run", "broadcast", *MESH, "--bytes", "1M", "--ranks", "1", "--critical-path"]
+        self.assertEqual(self.row(*alone)["critical_path"], [])
+        self.assertIn("\nCritical path\n  no step takes time\n", self.output(*alone))
 
     def test_per_rank(self):
         words = ["run", "broadcast", *STAR, "--bytes", "1M", "--algorithm", "tree"]

@@ -160,7 +160,8 @@ const std::vector<BadSpec> bad_link_ends{
 
 const std::vector<BadSpec> bad_fabrics{
     {"nodes without a fabric", good_nodes, [](ClusterSpec& s) { s.fabric.kind = FabricKind::None; },
-     "fabric.kind: expected a fabric that joins the 2 nodes, got none"},
+     "nodes: expected a fabric that joins the 2 nodes, got none\nhint: add one, such as fabric: { "
+     "kind: single-switch, ... }, or set nodes to 1"},
     {"nodes without a NIC", good_nodes,
      [](ClusterSpec& s) { s.node.devices[1].kind = DeviceKind::Cpu; },
      "node.devices: expected a NIC in the node, as a fabric joins the nodes, got none\nhint: add a "

@@ -46,6 +46,9 @@ TEST_CASE("the nearest word is at most a third of its length away") {
   CHECK(nearest("kind", {}).empty());
   CHECK(nearest(std::string(65, 'x'), {std::string(65, 'x')}).empty());
   CHECK(nearest("gpu", {std::string(1'000'000, 'g')}).empty());
+  // Another case is nearer than another letter, however long the word.
+  CHECK(nearest("RING", {"naive", "ring", "tree"}) == "ring");
+  CHECK(nearest("gb/s", {"kb/s", "GB/s", "Gb/s"}) == "Gb/s");
   // Of equals the first.
   CHECK(nearest("gpu2", {"gpu0", "gpu1"}) == "gpu0");
 }

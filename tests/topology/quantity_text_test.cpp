@@ -84,7 +84,8 @@ TEST_CASE("the command line's sizes are those of nccl-tests", "[quantity_text]")
 
 TEST_CASE("what is no quantity is refused with an example and the units", "[quantity_text]") {
   const std::string units =
-      "units: B/s, kB/s, MB/s, GB/s, TB/s (bytes), KiB/s, MiB/s, GiB/s, TiB/s (powers of 1024), "
+      "units: B/s, kB/s, MB/s, GB/s, TB/s, PB/s (bytes), KiB/s, MiB/s, GiB/s, TiB/s (powers of "
+      "1024), "
       "b/s, kb/s, Mb/s, Gb/s, Tb/s (bits)";
   CHECK(refusal(parse_bandwidth, "450") ==
         "error: expected a bandwidth such as \"450 GB/s\", got \"450\"\n"
@@ -98,6 +99,11 @@ TEST_CASE("what is no quantity is refused with an example and the units", "[quan
         "error: expected a bandwidth such as \"450 GB/s\", got \"450 Gb/S\"\n"
         "hint: unknown unit \"Gb/S\", did you mean \"Gb/s\"?; " +
             units);
+  for (const char* text : {"100 Gbit/s", "100 Gbits/s", "100 Gbps", "100gb/s"}) {
+    CAPTURE(text);
+    CHECK_THAT(refusal(parse_bandwidth, text),
+               Catch::Matchers::ContainsSubstring("did you mean \"Gb/s\"?"));
+  }
   CHECK(refusal(parse_duration, "fast") ==
         "error: expected a duration such as \"1.2 us\", got \"fast\"");
   CHECK(refusal(parse_duration, "") == "error: expected a duration such as \"1.2 us\", got \"\"");

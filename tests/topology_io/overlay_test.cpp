@@ -98,7 +98,8 @@ TEST_CASE("a mistake in a setting is shown in the setting", "[overlay]") {
   CHECK(message(two_gpus(), {"node.links[0].bandwidth=100"}) ==
         "--set node.links[0].bandwidth=100: error: node.links[0].bandwidth: expected a bandwidth "
         "such as \"450 GB/s\", got \"100\"\n"
-        "hint: a number needs a unit; units: B/s, kB/s, MB/s, GB/s, TB/s (bytes), KiB/s, MiB/s, "
+        "hint: a number needs a unit; units: B/s, kB/s, MB/s, GB/s, TB/s, PB/s (bytes), KiB/s, "
+        "MiB/s, "
         "GiB/s, TiB/s (powers of 1024), b/s, kb/s, Mb/s, Gb/s, Tb/s (bits)");
   CHECK(message(two_gpus(), {"node.gpus=none"}) ==
         "--set node.gpus=none: error: node.gpus: expected a whole number from 1 to 1048576, got "

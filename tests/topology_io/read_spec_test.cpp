@@ -230,7 +230,8 @@ TEST_CASE("a quantity needs a unit that exists", "[spec]") {
         "got \"50\"\n"
         "        bandwidth: 50\n"
         "                   ^\n"
-        "hint: a number needs a unit; units: B/s, kB/s, MB/s, GB/s, TB/s (bytes), KiB/s, MiB/s, "
+        "hint: a number needs a unit; units: B/s, kB/s, MB/s, GB/s, TB/s, PB/s (bytes), KiB/s, "
+        "MiB/s, "
         "GiB/s, TiB/s (powers of 1024), b/s, kb/s, Mb/s, Gb/s, Tb/s (bits)");
   CHECK(message(replaced(two_gpus(), "1 us", "1 usec")) ==
         "x.yaml:9:16: error: node.links[0].latency: expected a duration such as \"1.2 us\", got "

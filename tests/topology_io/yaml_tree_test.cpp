@@ -209,6 +209,16 @@ TEST_CASE("deep nesting is refused", "[yaml]") {
             .starts_with("x.yaml:2:44: error: nested more than 64 levels deep\n"));
 }
 
+TEST_CASE("a bracket that is never closed is said to be open, not to be a key", "[yaml]") {
+  for (const std::string text : {"{", "{ a: 1", "{ a: {b: 1", "[", "[1, 2"}) {
+    CAPTURE(text);
+    CHECK_THAT(message(text), Catch::Matchers::ContainsSubstring("flow not found"));
+  }
+  // Closed ones are keys, and no text.
+  CHECK(message("{a: 1}: b").starts_with("x.yaml:1:1: error: a key must be text"));
+  CHECK(message("[a, [b]]: {c: [d]}").starts_with("x.yaml:1:1: error: a key must be text"));
+}
+
 TEST_CASE("large texts are refused", "[yaml]") {
   CHECK(message("# " + std::string(5U << 20U, 'x')) == "x.yaml: error: larger than 4 MiB");
   CHECK(message("name:\n" + [] {

@@ -48,7 +48,7 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
   return 0;
 }
 
-[[noreturn]] void refuse_text(const std::string& name, const std::string& text,
+[[noreturn]] void refuse_text(const std::string& name, std::string_view text,
                               const std::string& message) {
   std::uint32_t line = 1;
   std::uint32_t column = 1;
@@ -65,18 +65,37 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
   throw InputError(message, {}, {}, SourceLocation{name, line, column, {}});
 }
 
-/// The text with its lines ended by '\n' and without a byte order mark.
-std::string checked_text(const std::string& name, std::string_view text) {
+/// A text that the YAML parser can be given.
+std::string checked_description(const std::string& name, std::string_view text) {
   if (text.size() > largest_text) {
     throw InputError("larger than " + std::to_string(largest_text >> 20) + " MiB", {}, {},
                      SourceLocation{name, 0, 0, {}});
   }
+  int open_brackets = 0;
+  std::string checked = checked_text(name, text);
+  for (std::size_t at = 0; at < checked.size(); ++at) {
+    const char c = checked[at];
+    if (c == '[' || c == '{') {
+      ++open_brackets;
+    }
+    if ((c == ']' || c == '}') && open_brackets > 0) {
+      --open_brackets;
+    }
+    if (open_brackets > most_open_brackets) {
+      refuse_text(name, std::string_view(checked).substr(0, at), "nested too deeply");
+    }
+  }
+  return checked;
+}
+
+}  // namespace
+
+std::string checked_text(const std::string& name, std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) {
     text.remove_prefix(3);
   }
   std::string result;
   result.reserve(text.size());
-  int open_brackets = 0;
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     const auto code = static_cast<unsigned char>(c);
@@ -93,15 +112,6 @@ std::string checked_text(const std::string& name, std::string_view text) {
                   "not a text file: control character " +
                       std::to_string(static_cast<unsigned char>(text[at + 1])));
     }
-    if (c == '[' || c == '{') {
-      ++open_brackets;
-    }
-    if ((c == ']' || c == '}') && open_brackets > 0) {
-      --open_brackets;
-    }
-    if (open_brackets > most_open_brackets) {
-      refuse_text(name, result, "nested too deeply");
-    }
     if (c == '\r') {
       result += '\n';
       at += text.substr(at).starts_with("\r\n") ? std::size_t{2} : std::size_t{1};
@@ -112,8 +122,6 @@ std::string checked_text(const std::string& name, std::string_view text) {
   }
   return result;
 }
-
-}  // namespace
 
 SourceText::SourceText(std::string name, Origin origin, std::string text)
     : name_(std::move(name)), origin_(origin), text_(std::move(text)), line_begin_{0} {
@@ -134,13 +142,13 @@ std::string_view SourceText::line(std::uint32_t number) const {
 }
 
 std::uint32_t Sources::add_file(std::string name, std::string_view text) {
-  std::string checked = checked_text(name, text);
+  std::string checked = checked_description(name, text);
   texts_.emplace_back(std::move(name), SourceText::Origin::File, std::move(checked));
   return static_cast<std::uint32_t>(texts_.size() - 1);
 }
 
 std::uint32_t Sources::add_setting(std::string name, std::string_view text) {
-  std::string checked = checked_text(name, text);
+  std::string checked = checked_description(name, text);
   texts_.emplace_back(std::move(name), SourceText::Origin::Setting, std::move(checked));
   return static_cast<std::uint32_t>(texts_.size() - 1);
 }

@@ -46,6 +46,10 @@ class SourceText {
   std::vector<std::size_t> line_begin_;
 };
 
+/// The text with its lines ended by '\n' and without a byte order mark. Throws: InputError at the
+/// place in the named file if it is no text: not UTF-8, or with control characters.
+[[nodiscard]] std::string checked_text(const std::string& name, std::string_view text);
+
 /// All texts of a description, in the order in which they were read.
 class Sources {
  public:

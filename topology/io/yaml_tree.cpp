@@ -1,5 +1,6 @@
 #include "topology/io/yaml_tree.hpp"
 
+#include <yaml-cpp/emitterstyle.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -22,6 +23,7 @@ constexpr std::size_t deepest = 64;
 constexpr std::size_t most_copied = std::size_t{1} << 18;
 // Duplicates are looked for one by one.
 constexpr std::size_t most_keys = 256;
+constexpr const char* bad_key = "a key must be text";
 
 /// Builds the tree from the parser's events.
 class TreeBuilder : public YAML::EventHandler {
@@ -30,7 +32,17 @@ class TreeBuilder : public YAML::EventHandler {
 
   [[nodiscard]] std::optional<YamlId> root() const { return root_; }
 
+  /// Throws what was found wrong and held back.
+  void finish() const {
+    if (held_back_) {
+      throw InputError(*held_back_);
+    }
+  }
+
   void OnDocumentStart(const YAML::Mark& mark) override {
+    if (held_back_) {
+      return;
+    }
     if (root_) {
       refuse(mark, "more than one YAML document in a file");
     }
@@ -39,8 +51,11 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAnchor(const YAML::Mark& /*mark*/, const std::string& /*name*/) override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (held_back_) {
+      return;
+    }
     if (expects_key()) {
-      refuse(mark, "a key must be text");
+      refuse(mark, bad_key);
     }
     // The mark of a value that is not there lies behind it, perhaps lines later.
     const Position position = frames_.empty()      ? at(mark)
@@ -51,6 +66,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
+    if (held_back_) {
+      return;
+    }
     refuse_tag(mark, tag);
     if (expects_key()) {
       begin_entry(mark, value);
@@ -62,6 +80,9 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (held_back_) {
+      return;
+    }
     if (expects_key()) {
       refuse(mark, "a key must be text, not an alias");
     }
@@ -81,16 +102,16 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value /*style*/) override {
-    begin_collection(mark, tag, anchor, YamlNode::Kind::Sequence);
+                       YAML::EmitterStyle::value style) override {
+    begin_collection(mark, tag, anchor, style, YamlNode::Kind::Sequence);
   }
-  void OnSequenceEnd() override { frames_.pop_back(); }
+  void OnSequenceEnd() override { end_collection(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
-    begin_collection(mark, tag, anchor, YamlNode::Kind::Mapping);
+                  YAML::EmitterStyle::value style) override {
+    begin_collection(mark, tag, anchor, style, YamlNode::Kind::Mapping);
   }
-  void OnMapEnd() override { frames_.pop_back(); }
+  void OnMapEnd() override { end_collection(); }
 
   /// yaml-cpp counts from 0, and bytes.
   [[nodiscard]] Position at(const YAML::Mark& mark) const {
@@ -165,10 +186,18 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void begin_collection(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                        YamlNode::Kind kind) {
+                        YAML::EmitterStyle::value style, YamlNode::Kind kind) {
+    if (held_back_) {
+      return;
+    }
     refuse_tag(mark, tag);
     if (expects_key()) {
-      refuse(mark, "a key must be text");
+      if (style != YAML::EmitterStyle::Flow) {
+        refuse(mark, bad_key);
+      }
+      // Held back: yaml-cpp takes a bracket that is never closed for a key, too, and says so in the end.
+      held_back_ = InputError(bad_key, {}, {}, tree_.sources().location(at(mark)));
+      return;
     }
     if (frames_.size() == deepest) {
       refuse_depth(mark);
@@ -176,6 +205,12 @@ class TreeBuilder : public YAML::EventHandler {
     const YamlId id = add(YamlNode{kind, at(mark), {}, {}, {}}, anchor);
     attach(id);
     frames_.push_back(Frame{id, kind == YamlNode::Kind::Mapping, {}});
+  }
+
+  void end_collection() {
+    if (!held_back_) {
+      frames_.pop_back();
+    }
   }
 
   [[noreturn]] void refuse_depth(const YAML::Mark& mark) const {
@@ -234,6 +269,8 @@ class TreeBuilder : public YAML::EventHandler {
   std::vector<Frame> frames_;
   std::vector<std::optional<YamlId>> anchors_;  ///< by yaml-cpp's anchor number
   std::size_t copied_ = 0;
+  /// A mistake that the parser may yet explain better; till then events are ignored.
+  std::optional<InputError> held_back_;
   std::optional<YamlId> root_;
 };
 
@@ -281,6 +318,7 @@ YamlId parse_yaml(YamlTree& tree, std::uint32_t source) {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
+    builder.finish();
   } catch (const YAML::Exception& error) {
     builder.refuse_syntax(error.mark, error.msg);
   } catch (const Error&) {
