@@ -108,7 +108,8 @@ for file in "${files[@]}"; do
 done
 
 left_out="$(mktemp)"
-trap 'rm -f "$left_out"' EXIT
+findings="$(mktemp)"
+trap 'rm -f "$left_out" "$findings"' EXIT
 tidy_one() {
   if [[ -n $deadline ]] && (($(date +%s) >= deadline)); then
     echo "$1" >>"$left_out"
@@ -117,18 +118,20 @@ tidy_one() {
   local output result=0
   output="$("$clang_tidy" -p build/tidy --quiet --warnings-as-errors='*' "$1" 2>&1)" || result=$?
   # The count of suppressed warnings of system headers says nothing.
-  sed -E '/^[0-9]+ warnings? (generated|treated)/d' <<<"$output" | sed '/^$/d'
+  output="$(sed -E '/^[0-9]+ warnings? (generated|treated)/d; /^$/d' <<<"$output")"
+  ((result == 0)) || echo "$output" >>"$findings"
   echo "clang-tidy $1"
   return "$result"
 }
 export -f tidy_one
-export clang_tidy deadline left_out
+export clang_tidy deadline left_out findings
 
 echo "== $(basename "$clang_tidy"): ${#chosen[@]} translation units"
 if ((${#chosen[@]} > 0)) &&
   ! printf '%s\0' "${chosen[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'tidy_one "$1"' tidy_one; then
   status=1
 fi
+cat "$findings"
 if [[ -s $left_out ]]; then
   echo "out of time, not checked by clang-tidy:"
   cat "$left_out"

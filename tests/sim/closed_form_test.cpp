@@ -127,13 +127,11 @@ int compare_all(const Machine& machine, std::uint32_t ranks, Form form, NetworkM
   return compared;
 }
 
-/// Up to 64; the large ones are many transfers, so only some.
 std::vector<std::uint32_t> rank_counts() {
   std::vector<std::uint32_t> counts;
-  for (std::uint32_t ranks = 2; ranks <= 33; ++ranks) {
+  for (std::uint32_t ranks = 2; ranks <= 64; ++ranks) {
     counts.push_back(ranks);
   }
-  counts.insert(counts.end(), {40, 48, 57, 63, 64});
   return counts;
 }
 
