@@ -46,6 +46,7 @@ std::string find_config(const ConfigPath& path, std::string_view folder,
   }
 
   std::vector<std::string> names;
+  names.reserve(files.size());
   for (const auto& [name, file] : files) {
     names.push_back(name);
   }
