@@ -200,7 +200,8 @@ SendTarget LaneEngine::connect(const OperationState& operation, std::uint32_t in
   }
   SendTarget target;
   target.slot = slot;
-  target.path = routes_.open(operation.gpu(rank), operation.gpu(to.peer));
+  target.path =
+      routes_.open(operation.gpu(rank), operation.gpu(to.peer), program.lane(rank, number).channel);
   target.lane = operation.ranks[to.peer.index()].first_lane + to.lane;
   target.receive_slot = to.slot;
   return target;

@@ -44,8 +44,8 @@ OpenRoutes::OpenRoutes(const Cluster& cluster, Network& network)
       levels_(cluster.graph().levels().size()),
       expected_(cluster.graph().links().size()) {}
 
-PathId OpenRoutes::open(DeviceId from, DeviceId to) {
-  Route route = router_->route(from, to);
+PathId OpenRoutes::open(DeviceId from, DeviceId to, std::uint32_t connection) {
+  Route route = router_->route(from, to, connection);
   const PathId id = network_->open(route);
   if (id.index() >= paths_.size()) {
     paths_.resize(id.index() + 1);

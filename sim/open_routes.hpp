@@ -19,8 +19,9 @@ class OpenRoutes {
   /// Requires: cluster and network outlive the table.
   OpenRoutes(const Cluster& cluster, Network& network);
 
-  /// Opens the route between two GPUs for one user. Throws: InputError if there is none.
-  PathId open(DeviceId from, DeviceId to);
+  /// Opens the route of a connection (see Router::route) for one user. Throws: InputError if there is
+  /// none.
+  PathId open(DeviceId from, DeviceId to, std::uint32_t connection);
   void retain(PathId path) { ++paths_[path.index()].users; }
   /// Closes the path with its last user.
   void release(PathId path);

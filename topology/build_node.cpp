@@ -95,7 +95,7 @@ class FamilyTable {
 };
 
 /// Every device has one name: no family twice, and no "cpu1" beside a family "cpu" of two.
-void require_distinct(const std::vector<Family>& families) {
+void require_distinct(const std::vector<Family>& families, const std::string& node_path) {
   const FamilyTable table(families);
   for (std::size_t i = 1; i < families.size(); ++i) {
     const std::string& name = families[i].name;
@@ -105,20 +105,21 @@ void require_distinct(const std::vector<Family>& families) {
     }
     // The first family is that of the GPUs, which stands in no list.
     throw InputError("expected a name that no other device has, got " + in_quotes(name),
-                     at("node.devices", i - 1) + ".name");
+                     at(node_path + ".devices", i - 1) + ".name");
   }
 }
 
-std::vector<Family> resolve_families(const NodeSpec& spec) {
+std::vector<Family> resolve_families(const NodeSpec& spec, const std::string& node_path) {
   std::vector<Family> families{{"gpu", DeviceKind::Gpu, true, 0, spec.gpus}};
   std::uint64_t position = spec.gpus;
   for (std::size_t i = 0; i < spec.devices.size(); ++i) {
     const DeviceGroupSpec& group = spec.devices[i];
-    const std::string path = at("node.devices", i);
+    const std::string path = at(node_path + ".devices", i);
     require_family_name(group, path + ".name");
     if (group.kind == DeviceKind::Gpu) {
-      throw InputError("expected another kind than gpu: node.gpus says how many GPUs there are",
-                       path + ".kind");
+      throw InputError(
+          "expected another kind than gpu: " + node_path + ".gpus says how many GPUs there are",
+          path + ".kind");
     }
     const std::uint32_t count = group.count.value_or(1);
     require_count(count, path + ".count");
@@ -127,7 +128,7 @@ std::vector<Family> resolve_families(const NodeSpec& spec) {
                         static_cast<std::uint32_t>(position), count});
     position += count;
   }
-  require_distinct(families);
+  require_distinct(families, node_path);
   return families;
 }
 
@@ -244,7 +245,7 @@ void resolve_links(const NodeSpec& spec, NodeTemplate& node) {
   const FamilyTable families(node.families);
   for (std::size_t i = 0; i < spec.links.size(); ++i) {
     const LinkSpec& link = spec.links[i];
-    const std::string path = at("node.links", i);
+    const std::string path = at(node.path + ".links", i);
     const Ends ends{resolve_end(families, link.from, path + ".from"),
                     resolve_end(families, link.to, path + ".to"), link, path};
     require_link(link.bandwidth, link.latency, path);
@@ -261,13 +262,14 @@ void resolve_links(const NodeSpec& spec, NodeTemplate& node) {
 
 }  // namespace
 
-NodeTemplate resolve_node(const NodeSpec& spec) {
+NodeTemplate resolve_node(const NodeSpec& spec, const std::string& path) {
   if (spec.gpus == 0) {
-    throw InputError("expected at least 1 GPU in a node, got 0", "node.gpus");
+    throw InputError("expected at least 1 GPU in a node, got 0", path + ".gpus");
   }
-  require_sizes(spec.gpus, 0, "node.gpus");
+  require_sizes(spec.gpus, 0, path + ".gpus");
   NodeTemplate node;
-  node.families = resolve_families(spec);
+  node.path = path;
+  node.families = resolve_families(spec, path);
   for (const Family& family : node.families) {
     node.devices = family.first + family.count;
     if (family.kind != DeviceKind::Nic) {
@@ -279,30 +281,6 @@ NodeTemplate resolve_node(const NodeSpec& spec) {
   }
   resolve_links(spec, node);
   return node;
-}
-
-void add_nodes(GraphBuilder& builder, const NodeSpec& spec, const NodeTemplate& node,
-               std::uint32_t nodes) {
-  std::vector<std::uint32_t> stems;
-  stems.reserve(node.families.size());
-  for (const Family& family : node.families) {
-    stems.push_back(builder.add_stem(family.name, family.numbered));
-  }
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    for (std::size_t f = 0; f < node.families.size(); ++f) {
-      const Family& family = node.families[f];
-      for (std::uint32_t i = 0; i < family.count; ++i) {
-        builder.add_device(family.kind, NodeId(n), stems[f], i);
-      }
-    }
-  }
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    const std::uint32_t base = n * node.devices;
-    for (const NodeTemplate::Pair& pair : node.pairs) {
-      add_links(builder, spec.links[pair.entry], DeviceId(base + pair.source),
-                DeviceId(base + pair.target));
-    }
-  }
 }
 
 }  // namespace collsim::detail

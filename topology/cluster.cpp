@@ -11,19 +11,17 @@ namespace collsim {
 namespace {
 
 Graph build_from_template(const ClusterSpec& spec) {
-  if (spec.nodes == 0) {
-    throw InputError("expected at least 1 node, got 0", "nodes");
-  }
-  const detail::NodeTemplate node = detail::resolve_node(spec.node);
-  const detail::FabricPlan plan = detail::plan_fabric(spec, node);
-  detail::require_sizes(std::uint64_t{spec.nodes} * node.devices + plan.leaves + plan.spines,
-                        spec.nodes * node.links + plan.links, "nodes");
+  const detail::NodeList nodes(spec);
+  const std::unique_ptr<detail::Fabric> fabric = detail::plan_fabric(spec, nodes);
+  const std::uint64_t devices = nodes.devices() + (fabric ? fabric->switches() : 0);
+  const std::uint64_t links = nodes.links() + (fabric ? fabric->links() : 0);
+  detail::require_sizes(devices, links, "nodes");
   GraphBuilder builder;
-  builder.reserve(std::size_t{spec.nodes} * node.devices + plan.leaves + plan.spines,
-                  spec.nodes * node.links + plan.links);
-  detail::add_levels(builder, spec.node.links);
-  detail::add_nodes(builder, spec.node, node, spec.nodes);
-  detail::add_fabric(builder, spec, node, plan);
+  builder.reserve(devices, links);
+  nodes.add(builder);
+  if (fabric) {
+    fabric->add(builder);
+  }
   return std::move(builder).freeze();
 }
 
@@ -54,6 +52,7 @@ Graph build_graph(const ClusterSpec& spec) {
 Cluster::Cluster(ClusterSpec spec)
     : spec_(std::move(spec)),
       graph_(std::make_unique<const Graph>(build_graph(spec_))),
-      router_(*graph_, spec_.fabric.routing) {}
+      router_(*graph_,
+              RoutingOptions{spec_.fabric.routing, spec_.fabric.nic_choice, spec_.fabric.seed}) {}
 
 }  // namespace collsim

@@ -33,8 +33,8 @@ class Cluster {
 };
 
 /// Builds the graph a description stands for: node templates × count joined by the fabric, or the
-/// explicit graph. Level names: the link kind inside a node; "leaf" (NIC to first switch) and
-/// "spine" in a fabric. Throws: InputError with the path of what is wrong: zero or negative
+/// explicit graph. Level names: the link kind inside a node; "leaf" (NIC to first switch),
+/// "spine", "core", … in a tree, "local" and "global" in a dragonfly, "torus" in a torus. Throws: InputError with the path of what is wrong: zero or negative
 /// capacity, a dangling link end (with the nearest device name), counts that do not fit `connect`,
 /// a leaf without enough ports, a GPU that cannot reach another one (both named).
 [[nodiscard]] Graph build_graph(const ClusterSpec& spec);

@@ -33,6 +33,8 @@ struct Device {
   std::optional<NodeId> node;   ///< absent for the fabric's own switches
   std::uint32_t name_stem = 0;  ///< position in the graph's table of name stems
   std::uint32_t number = 0;     ///< its number among those of its stem and node: "gpu3"
+  /// The group of a dragonfly's switch: traffic between two groups crosses no third.
+  std::optional<std::uint32_t> group;
 };
 
 struct Link {
@@ -112,6 +114,9 @@ class GraphBuilder {
                       std::uint32_t number);
   /// A device with a name of its own (explicit graphs), shown without its node.
   DeviceId add_named_device(DeviceKind kind, std::optional<NodeId> node, std::string name);
+  void set_group(DeviceId device, std::uint32_t group) {
+    graph_.devices_[device.index()].group = group;
+  }
   /// Throws: InputError if the bandwidth is not positive, the latency is negative, or both ends are
   /// the same device.
   LinkId add_link(const Link& link);

@@ -24,7 +24,8 @@ bool Scope::admits(const Device& device) const {
       return device.kind != DeviceKind::Nic &&
              (device.node ? device.node == node_ : device.kind != DeviceKind::NetworkSwitch);
     case Kind::Fabric:
-      return !device.node;
+      return !device.node &&
+             (!device.group || device.group == from_group_ || device.group == to_group_);
     case Kind::Everywhere:
       return true;
   }

@@ -31,8 +31,15 @@ class Scope {
   [[nodiscard]] static Scope within(std::optional<NodeId> node) {
     return Scope(Kind::WithinNode, node);
   }
-  /// The devices of no node: the fabric's switches.
-  [[nodiscard]] static Scope fabric() { return Scope(Kind::Fabric, std::nullopt); }
+  /// The devices of no node: the fabric's switches. Where these form groups, only those of the two
+  /// given.
+  [[nodiscard]] static Scope fabric(std::optional<std::uint32_t> from_group = std::nullopt,
+                                    std::optional<std::uint32_t> to_group = std::nullopt) {
+    Scope scope(Kind::Fabric, std::nullopt);
+    scope.from_group_ = from_group;
+    scope.to_group_ = to_group;
+    return scope;
+  }
   [[nodiscard]] static Scope everywhere() { return Scope(Kind::Everywhere, std::nullopt); }
 
   [[nodiscard]] bool admits(const Device& device) const;
@@ -43,6 +50,8 @@ class Scope {
 
   Kind kind_;
   std::optional<NodeId> node_;
+  std::optional<std::uint32_t> from_group_;
+  std::optional<std::uint32_t> to_group_;
 };
 
 /// Numbers the devices that a search meets 0, 1, 2, … in the order it meets them. A hash table with

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <span>
-#include <stdexcept>
 
 #include "topology/error.hpp"
-#include "topology/nearest_nic.hpp"
 #include "topology/path_search.hpp"
+#include "topology/route_shares.hpp"
 
 namespace collsim {
 
@@ -71,22 +71,6 @@ bool nodes_meet_without_nics(const Graph& graph) {
   });
 }
 
-RouteHop hop_with_share(LinkId link, std::uint64_t part, std::uint64_t whole) {
-  const std::uint64_t divisor = std::gcd(part, whole);
-  return {link, static_cast<std::uint32_t>(part / divisor),
-          static_cast<std::uint32_t>(whole / divisor)};
-}
-
-Rate rate_of(const Graph& graph, const RouteHop& hop) {
-  const std::int64_t units = graph.link(hop.link).bandwidth.units();
-  const std::int64_t divisor = std::gcd(units, std::int64_t{hop.share_numerator});
-  std::int64_t numerator = 0;
-  if (__builtin_mul_overflow(units / divisor, std::int64_t{hop.share_denominator}, &numerator)) {
-    throw std::overflow_error("the rate of a sprayed route exceeds 64 bits");
-  }
-  return {numerator, hop.share_numerator / divisor};
-}
-
 /// For each device on the paths, the number of ways from the source to it, or from it to the
 /// target.
 struct PathCounts {
@@ -94,19 +78,30 @@ struct PathCounts {
   std::vector<std::uint64_t> to_target;
 };
 
+/// Even over all 32 bits, and the same on every machine (the finaliser of MurmurHash3).
+std::uint32_t hash_of(std::initializer_list<std::uint32_t> words) {
+  std::uint64_t hash = 0;
+  for (const std::uint32_t word : words) {
+    hash = (hash ^ word) * std::uint64_t{0x9E3779B97F4A7C15};
+    hash ^= hash >> 33U;
+    hash *= std::uint64_t{0xFF51AFD7ED558CCD};
+    hash ^= hash >> 33U;
+    hash *= std::uint64_t{0xC4CEB9FE1A85EC53};
+    hash ^= hash >> 33U;
+  }
+  return static_cast<std::uint32_t>(hash >> 32U);
+}
+
 PathCounts count_paths(const PathLayers& paths) {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   PathCounts counts{std::vector<std::uint64_t>(paths.devices(), 0),
                     std::vector<std::uint64_t>(paths.devices(), 0)};
   counts.from_source[PathLayers::source()] = 1;
   counts.to_target[PathLayers::target()] = 1;
-  // A count never exceeds the number of paths from end to end, so checking against `most` at each
+  // A count never exceeds the number of paths from end to end, so checking it at each
   // addition keeps 64 bits from overflowing and finds every route with too many paths.
   const auto add = [](std::uint64_t& sum, std::uint64_t part) {
     sum += part;
-    if (sum > most) {
-      throw InputError("spray would split a route over more than 4294967295 paths");
-    }
+    detail::require_countable(sum);
   };
   for (std::size_t i = 0; i < paths.length(); ++i) {
     for (const PathLink& link : paths.layer(i)) {
@@ -123,48 +118,50 @@ PathCounts count_paths(const PathLayers& paths) {
 
 }  // namespace
 
-Rate Route::full_rate(const Graph& graph) const {
-  COLLSIM_ENSURE(!hops.empty(), "a route without hops has no rate");
-  Rate least = rate_of(graph, hops.front());
-  for (const RouteHop& hop : hops) {
-    const Rate rate = rate_of(graph, hop);
-    if (compare(rate, least) < 0) {
-      least = rate;
-    }
-  }
-  return least;
-}
-
-LinkId Route::narrowest(const Graph& graph) const {
-  const Rate least = full_rate(graph);
-  for (const RouteHop& hop : hops) {
-    if (compare(rate_of(graph, hop), least) == 0) {
-      return hop.link;
-    }
-  }
-  COLLSIM_ENSURE(false, "some hop sets the rate of a route");
-}
-
-Router::Router(const Graph& graph, RoutingKind routing)
+Router::Router(const Graph& graph, RoutingOptions options)
     : graph_(&graph),
-      routing_(routing),
-      nic_of_gpu_(detail::nearest_nics(graph)),
+      options_(options),
+      nearest_nics_(graph),
+      owner_of_nic_(graph.devices().size()),
       index_within_leaf_(indices_within_leaves(graph)),
-      nodes_meet_without_nics_(nodes_meet_without_nics(graph)) {}
+      nodes_meet_without_nics_(nodes_meet_without_nics(graph)) {
+  for (const DeviceId gpu : graph.gpus()) {
+    for (const DeviceId nic : nics_of(gpu)) {
+      auto& owner = owner_of_nic_[nic.index()];
+      owner = owner.value_or(gpu);
+    }
+  }
+}
 
-std::optional<DeviceId> Router::nic_of(DeviceId gpu) const { return nic_of_gpu_[gpu.index()]; }
+std::vector<DeviceId> Router::nics_of(DeviceId gpu) const {
+  const std::span<const DeviceId> near = nearest_nics_.of(gpu);
+  if (near.empty()) {
+    return {};
+  }
+  if (options_.nic_choice == NicChoice::Nearest) {
+    return {near.front()};
+  }
+  const auto sharing = nearest_nics_.sharing(gpu);
+  const std::size_t share = (near.size() - 1) / sharing.gpus + 1;
+  std::vector<DeviceId> nics;
+  for (std::size_t i = 0; i < share; ++i) {
+    nics.push_back(near[(sharing.position * share + i) % near.size()]);
+  }
+  return nics;
+}
 
-Route Router::route(DeviceId from, DeviceId to) const {
+Route Router::route(DeviceId from, DeviceId to, std::uint32_t connection) const {
   const bool same_node = graph_->device(from).node == graph_->device(to).node;
+  const Flow flow{from, to, connection};
   if (same_node || nodes_meet_without_nics_) {
     const PathLayers paths(*graph_, Scope::without_nics(), from, to);
     if (paths.found()) {
       Route route;
-      append(route, paths, to);
+      append(route, paths, flow);
       return route;
     }
   }
-  if (auto route = route_by_nics(from, to)) {
+  if (auto route = route_by_nics(from, to, connection)) {
     return *std::move(route);
   }
   const PathLayers paths(*graph_, Scope::everywhere(), from, to);
@@ -172,24 +169,86 @@ Route Router::route(DeviceId from, DeviceId to) const {
     throw InputError("there is no path from " + graph_->name(from) + " to " + graph_->name(to));
   }
   Route route;
-  append(route, paths, to);
+  append(route, paths, flow);
   return route;
 }
 
-std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to) const {
-  const auto nic_out = nic_of(from);
-  const auto nic_in = nic_of(to);
-  if (!nic_out || !nic_in) {
+std::vector<Router::Stripe> Router::stripes(DeviceId from, DeviceId to) const {
+  if (options_.nic_choice == NicChoice::RailAligned) {
+    return aligned_stripes(from, to);
+  }
+  const std::vector<DeviceId> out = nics_of(from);
+  const std::vector<DeviceId> in = nics_of(to);
+  std::vector<Stripe> result;
+  if (out.empty() || in.empty()) {
+    return result;
+  }
+  const std::size_t count = std::lcm(out.size(), in.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    result.push_back({from, out[i % out.size()], in[i % in.size()]});
+  }
+  return result;
+}
+
+std::vector<Router::Stripe> Router::aligned_stripes(DeviceId from, DeviceId to) const {
+  const std::vector<DeviceId> own = nics_of(from);
+  const std::vector<DeviceId> in = nics_of(to);
+  const auto node_from = graph_->device(from).node;
+  const auto node_to = graph_->device(to).node;
+  std::vector<Stripe> result;
+  if (own.empty() || !node_from || !node_to) {
+    return result;
+  }
+  const std::span<const DeviceId> rails_from = graph_->nics(*node_from);
+  const std::span<const DeviceId> rails_to = graph_->nics(*node_to);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const auto rail =
+        static_cast<std::size_t>(std::ranges::find(rails_to, in[i]) - rails_to.begin());
+    Stripe stripe{from, own[i % own.size()], in[i]};
+    if (rail < rails_from.size() && owner_of_nic_[rails_from[rail].index()]) {
+      stripe.out = rails_from[rail];
+      const bool owned = std::ranges::find(own, stripe.out) != own.end();
+      stripe.leaves_from = owned ? from : *owner_of_nic_[stripe.out.index()];
+    }
+    result.push_back(stripe);
+  }
+  return result;
+}
+
+std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to,
+                                           std::uint32_t connection) const {
+  const std::vector<Stripe> all = stripes(from, to);
+  std::vector<Route> routes;
+  for (const Stripe& stripe : all) {
+    std::optional<Route> route = route_of(stripe, from, to, connection);
+    if (!route) {
+      return std::nullopt;
+    }
+    routes.push_back(*std::move(route));
+  }
+  if (routes.empty()) {
     return std::nullopt;
   }
+  return routes.size() == 1 ? std::move(routes.front()) : detail::side_by_side(routes);
+}
+
+std::optional<Route> Router::route_of(const Stripe& stripe, DeviceId from, DeviceId to,
+                                      std::uint32_t connection) const {
   struct Leg {
     DeviceId from;
     DeviceId to;
     Scope scope;
   };
-  const std::array<Leg, 3> legs{{{from, *nic_out, Scope::within(graph_->device(from).node)},
-                                 {*nic_out, *nic_in, Scope::fabric()},
-                                 {*nic_in, to, Scope::within(graph_->device(to).node)}}};
+  const auto group_of = [&](DeviceId nic) -> std::optional<std::uint32_t> {
+    const auto leaf = leaf_of(*graph_, nic);
+    return leaf ? graph_->device(*leaf).group : std::nullopt;
+  };
+  const Scope in_node_from = Scope::within(graph_->device(from).node);
+  const std::array<Leg, 4> legs{
+      {{from, stripe.leaves_from, Scope::without_nics()},
+       {stripe.leaves_from, stripe.out, in_node_from},
+       {stripe.out, stripe.in, Scope::fabric(group_of(stripe.out), group_of(stripe.in))},
+       {stripe.in, to, Scope::within(graph_->device(to).node)}}};
   Route route;
   for (const Leg& leg : legs) {
     if (leg.from == leg.to) {
@@ -199,27 +258,36 @@ std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to) const {
     if (!paths.found()) {
       return std::nullopt;
     }
-    append(route, paths, leg.to);
+    append(route, paths, {leg.from, leg.to, connection});
   }
   return route;
 }
 
-void Router::append(Route& route, const PathLayers& paths, DeviceId to) const {
-  switch (routing_) {
+void Router::append(Route& route, const PathLayers& paths, const Flow& flow) const {
+  switch (options_.routing) {
     case RoutingKind::Fixed:
-      return append_fixed(route, paths, to);
+      return append_one(route, paths,
+                        [&](DeviceId) { return index_within_leaf_[flow.to.index()]; });
+    case RoutingKind::Ecmp:
+      return append_one(route, paths, [&](DeviceId device) {
+        return hash_of(
+            {options_.seed, flow.from.value(), flow.to.value(), flow.connection, device.value()});
+      });
     case RoutingKind::Spray:
       return append_sprayed(route, paths);
   }
 }
 
-void Router::append_fixed(Route& route, const PathLayers& paths, DeviceId to) const {
+/// Follows one path: of the n next links of a device, the one numbered choose(device) mod n.
+template <class Choose>
+void Router::append_one(Route& route, const PathLayers& paths, Choose choose) const {
   std::uint32_t here = PathLayers::source();
   for (std::size_t i = 0; i < paths.length(); ++i) {
     const auto leaves_here = [here](const PathLink& link) { return link.source == here; };
     const auto layer = paths.layer(i);
+    const auto first = std::ranges::find_if(layer, leaves_here);
     const auto choices = static_cast<std::uint32_t>(std::ranges::count_if(layer, leaves_here));
-    std::uint32_t skip = index_within_leaf_[to.index()] % choices;
+    std::uint32_t skip = choices == 1 ? 0 : choose(graph_->link(first->link).source) % choices;
     const auto chosen = std::ranges::find_if(
         layer, [&](const PathLink& link) { return leaves_here(link) && skip-- == 0; });
     route.hops.push_back({chosen->link});
@@ -235,7 +303,7 @@ void Router::append_sprayed(Route& route, const PathLayers& paths) const {
   for (std::size_t i = 0; i < paths.length(); ++i) {
     for (const PathLink& link : paths.layer(i)) {
       const std::uint64_t part = counts.from_source[link.source] * counts.to_target[link.target];
-      route.hops.push_back(hop_with_share(link.link, part, all));
+      route.hops.push_back(detail::hop_with_share(link.link, part, all));
       const Duration through = checked_add(latency[link.source], graph_->link(link.link).latency);
       latency[link.target] = std::max(latency[link.target], through);
     }

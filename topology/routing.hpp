@@ -6,16 +6,21 @@
 // narrowest link), so that NVLink wins over an equally short way through a PCIe switch. GPUs
 // forward nothing. Three searches, the first that finds a way decides:
 //   1. without NICs: traffic inside a node (or in a switch that spans nodes) stays there;
-//   2. a GPU leaves its node by its nearest NIC (fewest links, then the widest way, then the lowest
-//      index), the bytes cross the switches that belong to no node, and enter by the receiver's;
+//   2. a GPU leaves its node by its NICs (see NicChoice; nearest: fewest links, then the widest way,
+//      then the lowest index), the bytes cross the switches that belong to no node, and enter by the
+//      receiver's. Several NICs carry equal parts (striped). rail-aligned (NCCL's PXN): they leave by the
+//      NICs that have the receiver's places in their node, and go to the GPU that owns such a NIC first;
 //   3. everywhere, NICs forwarding too.
 // Of several paths left, the routing chooses (see RoutingKind). static: at each device, of its n
 // next links in order of id, the one numbered i mod n, where i is the index of the destination (of
 // search 2: the NIC's) among those attached to the same switch. So traffic to one destination
 // always takes the same way, as with InfiniBand's forwarding tables, and parallel links are chosen
-// by destination, too. spray: every path carries the same part.
+// by destination, too. spray: every path carries the same part. ecmp: at each device, one of the next
+// links by a hash of seed, source, destination, connection and device, so that a connection keeps its
+// path; a switch chip's hash is another one, but as even.
+// In a dragonfly, paths stay in the groups of both ends (minimal routing).
 //
-// Ignored: adaptive routing, failures, PXN.
+// Ignored: adaptive routing, failures.
 
 #include <cstdint>
 #include <memory>
@@ -23,6 +28,7 @@
 #include <vector>
 
 #include "topology/graph.hpp"
+#include "topology/nearest_nic.hpp"
 #include "topology/spec.hpp"
 
 namespace collsim {
@@ -50,34 +56,63 @@ struct Route {
   [[nodiscard]] LinkId narrowest(const Graph& graph) const;
 };
 
+struct RoutingOptions {
+  RoutingKind routing = RoutingKind::Fixed;
+  NicChoice nic_choice = NicChoice::Nearest;
+  std::uint32_t seed = 0;  ///< of ecmp's hash
+};
+
 /// Finds routes. Pure: the same question gives the same answer; keeps only tables of O(devices).
 class Router {
  public:
-  Router(const Graph& graph, RoutingKind routing);
+  Router(const Graph& graph, RoutingOptions options);
 
-  /// The route from one GPU to another. Throws: InputError naming both devices if there is none.
-  /// Throws, too: InputError where spray meets more than 2^32 - 1 paths; std::overflow_error if the
-  /// latency exceeds the range of Duration.
+  /// The route from one GPU to another; `connection` tells apart those of the same two GPUs, for ecmp.
+  /// Throws: InputError naming both devices if there is none.
+  /// Throws, too: InputError where a route would be split over more than 2^32 - 1 paths;
+  /// std::overflow_error if the latency exceeds the range of Duration.
   /// Requires: from != to. Complexity: proportional to the links near both ends, not to the
   /// cluster.
-  [[nodiscard]] Route route(DeviceId from, DeviceId to) const;
+  [[nodiscard]] Route route(DeviceId from, DeviceId to, std::uint32_t connection = 0) const;
 
-  /// The NIC by which a GPU leaves its node; absent where the node has none it can reach.
-  [[nodiscard]] std::optional<DeviceId> nic_of(DeviceId gpu) const;
+  /// The NICs by which a GPU's bytes enter its node, and leave it unless rails are aligned; empty where
+  /// the node has none it can reach.
+  [[nodiscard]] std::vector<DeviceId> nics_of(DeviceId gpu) const;
 
-  [[nodiscard]] RoutingKind routing() const { return routing_; }
+  [[nodiscard]] const RoutingOptions& options() const { return options_; }
 
  private:
-  [[nodiscard]] std::optional<Route> route_by_nics(DeviceId from, DeviceId to) const;
+  /// One of the ways side by side on which a route between nodes goes.
+  struct Stripe {
+    DeviceId leaves_from;  ///< the GPU next to `out`: the sender, or the one that owns the rail
+    DeviceId out;
+    DeviceId in;
+  };
+  /// What tells a path apart for the choice between equals.
+  struct Flow {
+    DeviceId from;
+    DeviceId to;
+    std::uint32_t connection = 0;
+  };
+
+  [[nodiscard]] std::vector<Stripe> stripes(DeviceId from, DeviceId to) const;
+  [[nodiscard]] std::vector<Stripe> aligned_stripes(DeviceId from, DeviceId to) const;
+  [[nodiscard]] std::optional<Route> route_by_nics(DeviceId from, DeviceId to,
+                                                   std::uint32_t connection) const;
+  [[nodiscard]] std::optional<Route> route_of(const Stripe& stripe, DeviceId from, DeviceId to,
+                                              std::uint32_t connection) const;
   /// Adds the way along shortest paths that the routing chooses.
-  void append(Route& route, const detail::PathLayers& paths, DeviceId to) const;
-  void append_fixed(Route& route, const detail::PathLayers& paths, DeviceId to) const;
+  void append(Route& route, const detail::PathLayers& paths, const Flow& flow) const;
+  template <class Choose>
+  void append_one(Route& route, const detail::PathLayers& paths, Choose choose) const;
   void append_sprayed(Route& route, const detail::PathLayers& paths) const;
 
   const Graph* graph_;
-  RoutingKind routing_;
-  std::vector<std::optional<DeviceId>> nic_of_gpu_;  ///< by position of the GPU's device
-  std::vector<std::uint32_t> index_within_leaf_;     ///< by device: its order among its leaf's
+  RoutingOptions options_;
+  detail::NearestNics nearest_nics_;
+  std::vector<std::optional<DeviceId>>
+      owner_of_nic_;                              ///< by device: the first GPU that uses the NIC
+  std::vector<std::uint32_t> index_within_leaf_;  ///< by device: its order among its leaf's
   bool nodes_meet_without_nics_;  ///< whether some link leaves a node with no NIC at either end
 };
 

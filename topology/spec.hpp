@@ -53,11 +53,28 @@ struct NodeSpec {
   std::vector<LinkSpec> links;
 };
 
-enum class FabricKind : std::uint8_t { None, SingleSwitch, LeafSpine };
+enum class FabricKind : std::uint8_t {
+  None,
+  SingleSwitch,
+  LeafSpine,      ///< leaves take whole nodes, spines join the leaves
+  FatTree,        ///< the same with any number of tiers
+  RailOptimized,  ///< leaf r of a group takes NIC r of each of its nodes
+  Dragonfly,      ///< groups of switches that are all joined, groups joined by global links
+  Torus,          ///< a switch a node, joined with its neighbours in 1 to 3 dimensions
+};
 
 enum class RoutingKind : std::uint8_t {
   Fixed,  ///< "static": the uplink is the destination's index within its leaf, modulo the uplinks
   Spray,  ///< "spray": equal split over all shortest paths
+  Ecmp,   ///< "ecmp": each connection takes one of the shortest paths by a hash
+};
+
+/// By which NICs of a node a GPU's bytes leave, and enter (`fabric.nic_choice`).
+enum class NicChoice : std::uint8_t {
+  Nearest,      ///< the nearest one; of equals, the lowest index
+  Balanced,     ///< of L equally near ones and G GPUs that share them, ceil(L / G) each, striped
+  RailAligned,  ///< as balanced, but out by the NICs of the receiver's rail, over NVLink to the GPU
+                ///< that owns them (PXN)
 };
 
 /// A cable of the fabric.
@@ -67,21 +84,40 @@ struct FabricLinkSpec {
   Duration latency{};
 };
 
-/// `fabric.leaf` and `fabric.spine`, or `fabric.switch`.
-struct SwitchSpec {
-  std::optional<std::uint32_t> ports;  ///< leaf: ports down and up together
+/// `fabric.leaf`, `.spine`, `.core`, `.tiers[t]` or `.switch`: the switches at one height.
+struct TierSpec {
+  std::optional<std::uint32_t> ports;  ///< down and up together
+  std::optional<std::uint32_t> down;   ///< instead of `ports` and the next tier's oversubscription
+  std::optional<std::uint32_t> up;
+  std::optional<std::uint32_t> count;  ///< switches that join a group of the tier below
+  std::uint32_t oversubscription = 1;  ///< of the switches below: ports down for each one up
   Duration latency{};                  ///< forwarding; added to every link that leaves the switch
+  FabricLinkSpec link;                 ///< to what is below; of the first tier: to the NICs
+  bool own_link = false;  ///< whether `link` stands with the tier, not as fabric.link or .uplink
+};
+
+/// The part of a dragonfly (Kim et al., ISCA 2008) that is not its switches.
+struct DragonflySpec {
+  std::uint32_t switches = 1;      ///< `fabric.group.switches`: a in the paper
+  std::uint32_t local_links = 1;   ///< `fabric.local.count`: for each pair of switches of a group
+  std::uint32_t global_links = 1;  ///< `fabric.global.count`: for each pair of groups
+  FabricLinkSpec local;
+  FabricLinkSpec global;
 };
 
 /// `fabric`.
 struct FabricSpec {
   FabricKind kind = FabricKind::None;
   RoutingKind routing = RoutingKind::Fixed;
-  SwitchSpec leaf;  ///< the one switch of `single-switch`
-  SwitchSpec spine;
-  std::uint32_t oversubscription = 1;    ///< `fabric.spine.oversubscription`: down to up capacity
-  FabricLinkSpec link;                   ///< NIC to leaf
-  std::optional<FabricLinkSpec> uplink;  ///< leaf to spine; absent: as `link`
+  std::uint32_t seed = 0;  ///< of the hash of `ecmp`
+  NicChoice nic_choice = NicChoice::Nearest;
+  std::uint32_t nic_ports = 1;         ///< cables of each NIC, to as many leaves or planes
+  std::uint32_t planes = 1;            ///< separate fabrics, over which the NICs' ports spread
+  std::optional<std::uint32_t> rails;  ///< absent: as many as a node has NICs
+  std::vector<TierSpec> tiers;         ///< from the NICs up; dragonfly and torus have one
+  DragonflySpec dragonfly;
+  std::vector<std::uint32_t> dimensions;  ///< of a torus
+  FabricLinkSpec torus_link;              ///< between neighbours
 };
 
 /// `devices[i]` of an explicit graph.
@@ -104,12 +140,19 @@ struct Provenance {
   std::string origin;
 };
 
+/// `nodes[i]`, where not all nodes are alike.
+struct NodeGroupSpec {
+  std::uint32_t count = 1;
+  NodeSpec node;
+};
+
 /// A whole cluster description.
 struct ClusterSpec {
   std::string name;
   std::string description;
-  std::uint32_t nodes = 1;
+  std::uint32_t nodes = 1;  ///< like `node`; with an explicit graph: all
   NodeSpec node;
+  std::vector<NodeGroupSpec> more_nodes;  ///< others behind them
   FabricSpec fabric;
   std::optional<ExplicitGraphSpec> graph;
   std::vector<Provenance> values;  ///< every value in force, in document order

@@ -74,7 +74,8 @@ TEST_CASE("a switch's forwarding latency counts on the links that leave it") {
 TEST_CASE("leaves take as many whole nodes as fit, and have a link to each spine") {
   // 48 ports at 2:1 are 32 down and 16 up: 4 nodes of 8 NICs on a leaf; 9 nodes need 3 leaves.
   ClusterSpec spec = test::dgx_leaf_spine(9, 48, 2, RoutingKind::Fixed);
-  spec.fabric.uplink = FabricLinkSpec{LinkKind::Ethernet, test::textbook_bandwidth, Duration(5)};
+  spec.fabric.tiers[1].link =
+      FabricLinkSpec{LinkKind::Ethernet, test::textbook_bandwidth, Duration(5)};
   const Graph graph = build_graph(spec);
   CHECK(targets(graph, "node3.nic7").back() == "leaf0");
   CHECK(targets(graph, "node4.nic0").back() == "leaf1");

@@ -54,7 +54,8 @@ inline ClusterSpec textbook_nodes(std::uint32_t nodes) {
   const Bandwidth network = Bandwidth::bytes_per_second(12'500'000'000);
   spec.node.links.push_back(link("nic", "switch", network, std::chrono::microseconds(1)));
   spec.fabric.kind = FabricKind::SingleSwitch;
-  spec.fabric.link = {LinkKind::Generic, network, std::chrono::microseconds(1)};
+  spec.fabric.tiers.resize(1);
+  spec.fabric.tiers[0].link = {LinkKind::Generic, network, std::chrono::microseconds(1)};
   return spec;
 }
 
@@ -80,21 +81,32 @@ inline ClusterSpec dgx(std::uint32_t nodes) {
   for (const std::size_t grouped : {1U, 2U, 3U}) {
     spec.node.links[grouped].connect = Connect::Grouped;
   }
-  spec.fabric.link = {LinkKind::Infiniband, gbps(50), ns(30)};
+  spec.fabric.tiers.resize(1);
+  spec.fabric.tiers[0].link = {LinkKind::Infiniband, gbps(50), ns(30)};
+  spec.fabric.tiers[0].latency = ns(230);
   spec.fabric.kind = nodes > 1 ? FabricKind::SingleSwitch : FabricKind::None;
-  spec.fabric.leaf.latency = ns(230);
   return spec;
+}
+
+/// Puts the nodes of a single switch on leaves, and spines above them, with the same cables.
+inline void make_leaf_spine(ClusterSpec& spec, std::uint32_t ports,
+                            std::uint32_t oversubscription = 1) {
+  spec.fabric.kind = FabricKind::LeafSpine;
+  spec.fabric.tiers.resize(1);
+  spec.fabric.tiers[0].ports = ports;
+  TierSpec spine;
+  spine.link = spec.fabric.tiers[0].link;
+  spine.oversubscription = oversubscription;
+  spec.fabric.tiers.push_back(spine);
 }
 
 /// As dgx, but on leaves of `ports` ports.
 inline ClusterSpec dgx_leaf_spine(std::uint32_t nodes, std::uint32_t ports,
                                   std::uint32_t oversubscription, RoutingKind routing) {
   ClusterSpec spec = dgx(nodes);
-  spec.fabric.kind = FabricKind::LeafSpine;
+  make_leaf_spine(spec, ports, oversubscription);
   spec.fabric.routing = routing;
-  spec.fabric.leaf.ports = ports;
-  spec.fabric.oversubscription = oversubscription;
-  spec.fabric.spine.latency = std::chrono::nanoseconds(240);
+  spec.fabric.tiers[1].latency = std::chrono::nanoseconds(240);
   return spec;
 }
 

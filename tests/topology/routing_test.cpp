@@ -74,9 +74,9 @@ TEST_CASE("NVLink wins over PCIe, and each GPU has its own NIC or the first of e
         Words{"node1.gpu0 -> node1.nvswitch", "node1.nvswitch -> node1.gpu1"});
   // GPUs 2p and 2p + 1 and NICs 2p and 2p + 1 are on PCIe switch p: both NICs are as near.
   for (std::uint32_t gpu = 0; gpu < 8; ++gpu) {
-    const auto nic = cluster.router().nic_of(cluster.graph().gpus()[gpu]);
-    REQUIRE(nic.has_value());
-    CHECK(cluster.graph().name(*nic) == "node0.nic" + std::to_string(gpu / 2 * 2));
+    const auto nics = cluster.router().nics_of(cluster.graph().gpus()[gpu]);
+    REQUIRE(nics.size() == 1);
+    CHECK(cluster.graph().name(nics.front()) == "node0.nic" + std::to_string(gpu / 2 * 2));
   }
   CHECK(hops(cluster, "node0.gpu5", "node1.gpu2") ==
         Words{"node0.gpu5 -> node0.pcie2", "node0.pcie2 -> node0.nic4", "node0.nic4 -> switch",
@@ -86,8 +86,7 @@ TEST_CASE("NVLink wins over PCIe, and each GPU has its own NIC or the first of e
 TEST_CASE("uplinks are chosen by the destination's index within its leaf") {
   // 8 ports at 1:1 are 4 down and 4 up: 4 nodes with one NIC each on a leaf.
   ClusterSpec spec = test::textbook_nodes(8);
-  spec.fabric.kind = FabricKind::LeafSpine;
-  spec.fabric.leaf.ports = 8;
+  test::make_leaf_spine(spec, 8);
   const Cluster cluster(spec);
   // Node 6 is number 2 on leaf 1.
   CHECK(hops(cluster, "node0.gpu0", "node6.gpu0") ==
@@ -100,11 +99,10 @@ TEST_CASE("uplinks are chosen by the destination's index within its leaf") {
 
 TEST_CASE("spray splits evenly over the uplinks") {
   ClusterSpec spec = test::textbook_nodes(4);
-  spec.fabric.kind = FabricKind::LeafSpine;
+  test::make_leaf_spine(spec, 4);
   spec.fabric.routing = RoutingKind::Spray;
-  spec.fabric.leaf.ports = 4;
-  spec.fabric.spine.latency = std::chrono::nanoseconds(7);
-  spec.fabric.leaf.latency = std::chrono::nanoseconds(11);
+  spec.fabric.tiers[0].latency = std::chrono::nanoseconds(11);
+  spec.fabric.tiers[1].latency = std::chrono::nanoseconds(7);
   const Cluster cluster(spec);
   const Route found = route(cluster, "node0.gpu0", "node2.gpu3");
   CHECK(hops(cluster, found) == Words{"node0.gpu0 -> node0.switch", "node0.switch -> node0.nic",
@@ -209,7 +207,7 @@ TEST_CASE("where the nearest NICs do not meet, any way will do") {
 TEST_CASE("a router names the GPUs between which there is no path") {
   const Graph graph = detail::build_explicit(
       graph_of({{"a", DeviceKind::Gpu, {}}, {"b", DeviceKind::Gpu, {}}}, {}));
-  const Router router(graph, RoutingKind::Fixed);
+  const Router router(graph, {RoutingKind::Fixed});
   CHECK_THROWS_WITH(router.route(DeviceId(0), DeviceId(1)), "there is no path from a to b");
   CHECK_THROWS_AS(router.route(DeviceId(0), DeviceId(0)), InternalError);
 }
@@ -225,7 +223,7 @@ TEST_CASE("spray refuses more paths than it can count exactly") {
     link.count = 1U << 11U;
   }
   const Graph built = detail::build_explicit(graph);
-  const Router router(built, RoutingKind::Spray);
+  const Router router(built, {RoutingKind::Spray});
   CHECK_THROWS_AS(router.route(DeviceId(0), DeviceId(1)), InputError);
 }
 
@@ -239,16 +237,14 @@ TEST_CASE("a sprayed rate that 64 bits cannot hold throws") {
   builder.add_cable(link);
   builder.add_cable(link);
   const Graph graph = std::move(builder).freeze();
-  const Route route = Router(graph, RoutingKind::Spray).route(a, b);
+  const Route route = Router(graph, {RoutingKind::Spray}).route(a, b);
   CHECK_THROWS_AS(route.full_rate(graph), std::overflow_error);
 }
 
 TEST_CASE("static spreads the destinations of a leaf evenly over the uplinks") {
   // 12 ports at 2:1 are 8 down and 4 up; one NIC a node.
   ClusterSpec spec = test::textbook_nodes(24);
-  spec.fabric.kind = FabricKind::LeafSpine;
-  spec.fabric.leaf.ports = 12;
-  spec.fabric.oversubscription = 2;
+  test::make_leaf_spine(spec, 12, 2);
   const Cluster cluster(spec);
   const Graph& graph = cluster.graph();
   for (std::uint32_t leaf = 1; leaf < 3; ++leaf) {

@@ -65,7 +65,7 @@ TEST_CASE("a setting creates what is legal and not there", "[overlay]") {
   CHECK(spec.description == "words");
   CHECK(spec.node.devices.at(0).kind == DeviceKind::Nic);
   CHECK(spec.node.links.size() == 2);
-  CHECK(spec.fabric.leaf.latency == 5'000_ps);
+  CHECK(spec.fabric.tiers.at(0).latency == 5'000_ps);
   // A key without a value counts as not there.
   CHECK(spec_of(two_gpus() + "fabric:\n", {"fabric.kind=none"}).fabric.kind == FabricKind::None);
 }

@@ -106,11 +106,11 @@ TEST_CASE("every key of a fabric is read", "[spec]") {
           .fabric;
   CHECK(one.kind == FabricKind::SingleSwitch);
   CHECK(one.routing == RoutingKind::Spray);
-  CHECK(one.leaf.latency == 5'000_ps);
-  CHECK(one.leaf.ports == 36U);
-  CHECK(one.link.bandwidth == 1_GBps);
-  CHECK(one.link.latency == 1'000'000_ps);
-  CHECK(one.link.kind == LinkKind::Generic);
+  CHECK(one.tiers.at(0).latency == 5'000_ps);
+  CHECK(one.tiers.at(0).ports == 36U);
+  CHECK(one.tiers.at(0).link.bandwidth == 1_GBps);
+  CHECK(one.tiers.at(0).link.latency == 1'000'000_ps);
+  CHECK(one.tiers.at(0).link.kind == LinkKind::Generic);
 
   const FabricSpec two =
       spec_of(with_fabric(leaf_spine + "  routing: static\n"
@@ -119,16 +119,15 @@ TEST_CASE("every key of a fabric is read", "[spec]") {
           .fabric;
   CHECK(two.kind == FabricKind::LeafSpine);
   CHECK(two.routing == RoutingKind::Fixed);
-  CHECK(two.leaf.ports == 4U);
-  CHECK(two.leaf.latency == 230'000_ps);
-  CHECK(two.spine.latency == 7'000_ps);
-  CHECK(two.spine.ports == 8U);
-  CHECK(two.oversubscription == 3);
-  CHECK(two.link.kind == LinkKind::Infiniband);
-  REQUIRE(two.uplink.has_value());
-  CHECK(two.uplink->kind == LinkKind::Infiniband);
-  CHECK(two.uplink->bandwidth == 100_GBps);
-  CHECK(two.uplink->latency == 30'000_ps);
+  CHECK(two.tiers.at(0).ports == 4U);
+  CHECK(two.tiers.at(0).latency == 230'000_ps);
+  CHECK(two.tiers.at(1).latency == 7'000_ps);
+  CHECK(two.tiers.at(1).ports == 8U);
+  CHECK(two.tiers.at(1).oversubscription == 3);
+  CHECK(two.tiers.at(0).link.kind == LinkKind::Infiniband);
+  CHECK(two.tiers.at(1).link.kind == LinkKind::Infiniband);
+  CHECK(two.tiers.at(1).link.bandwidth == 100_GBps);
+  CHECK(two.tiers.at(1).link.latency == 30'000_ps);
 }
 
 TEST_CASE("every key of an explicit graph is read", "[spec]") {
@@ -280,7 +279,8 @@ TEST_CASE("a value has its kind", "[spec]") {
         "x.yaml:2:9: error: fabric: expected a mapping, got \"single-switch\"\n"
         "  fabric: single-switch\n"
         "          ^\n"
-        "hint: keys: kind, routing, switch, leaf, spine, link or uplink");
+        "hint: keys: kind, routing, seed, nic_choice, nic_ports, planes, rails, switch, leaf, spine, "
+        "core, tiers, group, local, global, dimensions, link or uplink");
 }
 
 TEST_CASE("a key without a value is pointed at", "[spec]") {
@@ -359,13 +359,14 @@ TEST_CASE("a word of a fixed set is named with the nearest one", "[spec]") {
         "        connect: mash\n"
         "                 ^\n"
         "hint: did you mean \"mesh\"?");
-  CHECK(message(with_fabric("  kind: torus\n")) ==
-        "x.yaml:5:9: error: fabric.kind: expected none, single-switch or leaf-spine, got "
-        "\"torus\"\n"
-        "    kind: torus\n"
-        "          ^");
+  CHECK(message(with_fabric("  kind: torrus\n")) ==
+        "x.yaml:5:9: error: fabric.kind: expected none, single-switch, leaf-spine, fat-tree, "
+        "rail-optimized, dragonfly or torus, got \"torrus\"\n"
+        "    kind: torrus\n"
+        "          ^\n"
+        "hint: did you mean \"torus\"?");
   CHECK(message(with_fabric(single_switch + "  routing: [static]\n")) ==
-        "x.yaml:7:12: error: fabric.routing: expected static or spray, got a list\n"
+        "x.yaml:7:12: error: fabric.routing: expected static, spray or ecmp, got a list\n"
         "    routing: [static]\n"
         "             ^");
 }
@@ -375,12 +376,12 @@ TEST_CASE("keys that do not fit the kind of fabric are refused", "[spec]") {
         "x.yaml:7:3: error: fabric.leaf: does not apply to a fabric of kind \"single-switch\"\n"
         "    leaf: {ports: 4}\n"
         "    ^\n"
-        "hint: it takes routing, switch or link");
+        "hint: it takes routing, seed, nic_choice, switch or link");
   CHECK(message(with_fabric(leaf_spine + "  switch: {latency: 1 ns}\n")) ==
         "x.yaml:8:3: error: fabric.switch: does not apply to a fabric of kind \"leaf-spine\"\n"
         "    switch: {latency: 1 ns}\n"
         "    ^\n"
-        "hint: it takes routing, leaf, spine, link or uplink");
+        "hint: it takes routing, seed, nic_choice, nic_ports, planes, leaf, spine, link or uplink");
   CHECK(message(replaced(two_gpus(), "node:", "fabric: {kind: none, routing: spray}\nnode:")) ==
         "x.yaml:2:22: error: fabric.routing: does not apply to a fabric of kind \"none\"\n"
         "  fabric: {kind: none, routing: spray}\n"
@@ -453,11 +454,11 @@ TEST_CASE("what is too large for the model is refused before it is built", "[spe
         "549755289600\n"
         "      - from: gpu\n"
         "        ^");
-  // 2^20 nodes of 2^20 GPUs and a NIC.
+  // 2^20 nodes of 2^20 GPUs and a NIC: 2^20 · (2^20 + 1).
   CHECK(message(replaced(replaced(with_fabric(single_switch), "nodes: 2", "nodes: 1048576"),
                          "gpus: 1", "gpus: 1048576")) ==
         "x.yaml:2:8: error: nodes: expected a cluster of at most 4194304 devices, got "
-        "1099512676353\n"  // 2^20 · (2^20 + 1) and the switch
+        "1099512676352\n"
         "  nodes: 1048576\n"
         "         ^");
   CHECK(message(replaced(two_gpus(), "50 GB/s", "2 PB/s")) ==

@@ -72,8 +72,11 @@ YamlId follow_alias(YamlTree& tree, YamlId root, const ConfigPath& config) {
 }
 
 /// Replaces the name of a node file by its contents.
-void include_node(YamlTree& tree, YamlId root, const ConfigPath& config) {
-  const std::optional<YamlId> reference = tree.find(root, "node");
+void include_node(YamlTree& tree, YamlId owner, const std::string& path, const ConfigPath& config) {
+  if (tree.node(owner).kind != YamlNode::Kind::Mapping) {
+    return;
+  }
+  const std::optional<YamlId> reference = tree.find(owner, "node");
   if (!reference || !tree.node(*reference).is_scalar()) {
     return;
   }
@@ -86,9 +89,22 @@ void include_node(YamlTree& tree, YamlId root, const ConfigPath& config) {
     if (!error.location().file.empty()) {
       throw;
     }
-    refuse_at(tree, position, "node", error.message(), error.hint());
+    refuse_at(tree, position, path, error.message(), error.hint());
   }
-  tree.assign(root, YamlEntry{"node", position, node});
+  tree.assign(owner, YamlEntry{"node", position, node});
+}
+
+/// The same for all nodes of a cluster, where `nodes` is a list.
+void include_nodes(YamlTree& tree, YamlId root, const ConfigPath& config) {
+  include_node(tree, root, "node", config);
+  const std::optional<YamlId> list = tree.find(root, "nodes");
+  if (!list || tree.node(*list).kind != YamlNode::Kind::Sequence) {
+    return;
+  }
+  const std::vector<YamlId> items = tree.node(*list).items;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    include_node(tree, items[i], "nodes[" + std::to_string(i) + "].node", config);
+  }
 }
 
 void add_positions(const YamlTree& tree, YamlId id, const std::string& path, SourceMap& map) {
@@ -120,7 +136,7 @@ LoadedCluster finish(YamlTree tree, YamlId root, const std::vector<Setting>& set
   if (tree.node(root).kind == YamlNode::Kind::Mapping) {
     root = follow_alias(tree, root, config);
     const auto include = [&config](YamlTree& document, YamlId at) {
-      include_node(document, at, config);
+      include_nodes(document, at, config);
     };
     for (const Setting& setting : settings) {
       apply_setting(tree, root, setting, include);

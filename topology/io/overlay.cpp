@@ -189,7 +189,7 @@ void apply_setting(YamlTree& tree, YamlId root, const Setting& setting,
     segments->erase(segments->begin());
   } else if (of_node && segments->size() == 1 && tree.find(value, "gpus")) {
     tree.erase(root, "gpus");
-  } else if (of_node && segments->size() > 1) {
+  } else if ((of_node && segments->size() > 1) || is_key(segments->front(), "nodes")) {
     include_node(tree, root);
   }
   Walk walk(tree, root, Position{source, 0, 0});

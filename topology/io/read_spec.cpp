@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "topology/error.hpp"
+#include "topology/io/read_fabric.hpp"
 #include "topology/io/yaml_reader.hpp"
 
 namespace collsim {
@@ -16,8 +17,6 @@ namespace {
 
 constexpr IntegerRange device_counts{1, 1U << 20};
 constexpr IntegerRange parallel_links{1, 4096};
-constexpr IntegerRange switch_ports{2, 1U << 16};
-constexpr IntegerRange oversubscriptions{1, 1U << 16};
 constexpr IntegerRange node_numbers{0, (1U << 20) - 1};
 
 constexpr std::array<Choice<DeviceKind>, 6> device_kinds{{{"gpu", DeviceKind::Gpu},
@@ -26,31 +25,12 @@ constexpr std::array<Choice<DeviceKind>, 6> device_kinds{{{"gpu", DeviceKind::Gp
                                                           {"cpu", DeviceKind::Cpu},
                                                           {"nic", DeviceKind::Nic},
                                                           {"switch", DeviceKind::NetworkSwitch}}};
-constexpr std::array<Choice<LinkKind>, 7> link_kinds{{{"generic", LinkKind::Generic},
-                                                      {"nvlink", LinkKind::Nvlink},
-                                                      {"xgmi", LinkKind::Xgmi},
-                                                      {"pcie", LinkKind::Pcie},
-                                                      {"socket", LinkKind::Socket},
-                                                      {"infiniband", LinkKind::Infiniband},
-                                                      {"ethernet", LinkKind::Ethernet}}};
 constexpr std::array<Choice<Connect>, 4> connects{{{"all", Connect::All},
                                                    {"one-to-one", Connect::OneToOne},
                                                    {"grouped", Connect::Grouped},
                                                    {"mesh", Connect::Mesh}}};
 constexpr std::array<Choice<Duplex>, 2> duplexes{
     {{"both", Duplex::BothWays}, {"one-way", Duplex::OneWay}}};
-constexpr std::array<Choice<FabricKind>, 3> fabric_kinds{
-    {{"none", FabricKind::None},
-     {"single-switch", FabricKind::SingleSwitch},
-     {"leaf-spine", FabricKind::LeafSpine}}};
-constexpr std::array<Choice<RoutingKind>, 2> routings{
-    {{"static", RoutingKind::Fixed}, {"spray", RoutingKind::Spray}}};
-
-template <class Value, std::size_t Count>
-std::span<const Choice<Value>> all(const std::array<Choice<Value>, Count>& choices) {
-  return choices;
-}
-
 LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_families) {
   std::vector<std::string> accepted{"from", "to",        "duplex", "count",
                                     "kind", "bandwidth", "latency"};
@@ -62,20 +42,20 @@ LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_fami
   link.from = reader.text("from");
   link.to = reader.text("to");
   if (joins_families) {
-    link.connect = reader.choice("connect", all(connects), Default<Connect>{Connect::All});
+    link.connect = reader.choice("connect", choices(connects), Default<Connect>{Connect::All});
   }
-  link.duplex = reader.choice("duplex", all(duplexes), Default<Duplex>{Duplex::BothWays});
+  link.duplex = reader.choice("duplex", choices(duplexes), Default<Duplex>{Duplex::BothWays});
   link.count = reader.integer("count", parallel_links, Default<std::uint32_t>{1});
-  link.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{LinkKind::Generic});
+  link.kind = reader.choice("kind", link_kinds(), Default<LinkKind>{LinkKind::Generic});
   link.bandwidth = reader.bandwidth("bandwidth");
   link.latency = reader.duration("latency");
   return link;
 }
 
-NodeSpec read_node(ReadContext context, const MappingReader& cluster) {
-  const std::optional<LocatedNode> located = cluster.find("node");
+NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::string& hint) {
+  const std::optional<LocatedNode> located = owner.find("node");
   if (!located) {
-    cluster.refuse_missing("node", "or give an explicit \"graph\"");
+    owner.refuse_missing("node", hint);
   }
   const MappingReader reader(context, *located,
                              {"name", "description", "gpus", "devices", "links"});
@@ -89,7 +69,7 @@ NodeSpec read_node(ReadContext context, const MappingReader& cluster) {
     const MappingReader device(context, item, {"name", "kind", "count"});
     DeviceGroupSpec group;
     group.name = device.text("name");
-    group.kind = device.choice("kind", all(device_kinds));
+    group.kind = device.choice("kind", choices(device_kinds));
     if (device.has("count")) {
       group.count = device.integer("count", device_counts);
     }
@@ -101,86 +81,33 @@ NodeSpec read_node(ReadContext context, const MappingReader& cluster) {
   return node;
 }
 
-FabricLinkSpec read_fabric_link(const MappingReader& reader) {
-  FabricLinkSpec link;
-  link.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{LinkKind::Generic});
-  link.bandwidth = reader.bandwidth("bandwidth");
-  link.latency = reader.duration("latency");
-  return link;
-}
-
-/// Every key that is not there is as in `link`.
-FabricLinkSpec read_uplink(const MappingReader& reader, const FabricLinkSpec& link) {
-  const std::string origin = "default (as fabric.link)";
-  FabricLinkSpec uplink;
-  uplink.kind = reader.choice("kind", all(link_kinds), Default<LinkKind>{link.kind, origin});
-  uplink.bandwidth = reader.bandwidth("bandwidth", Default<Bandwidth>{link.bandwidth, origin});
-  uplink.latency = reader.duration("latency", Default<Duration>{link.latency, origin});
-  return uplink;
-}
-
-SwitchSpec read_switch(const MappingReader& reader, const Default<Duration>& latency) {
-  SwitchSpec result;
-  if (reader.has("ports")) {
-    result.ports = reader.integer("ports", switch_ports);
-  }
-  result.latency = reader.duration("latency", latency);
-  return result;
-}
-
-void refuse_other_keys(const MappingReader& fabric, const std::string& kind,
-                       const std::vector<std::string>& taken) {
-  for (const std::string key : {"routing", "switch", "leaf", "spine", "link", "uplink"}) {
-    if (!fabric.has(key) || std::find(taken.begin(), taken.end(), key) != taken.end()) {
-      continue;
+/// `nodes` as a list: groups of like nodes, in place of `node` and `gpus`.
+void read_node_groups(ReadContext context, const MappingReader& cluster, ClusterSpec& spec) {
+  for (const std::string key : {"node", "gpus"}) {
+    if (cluster.has(key)) {
+      cluster.refuse_key(key, "does not apply where \"nodes\" is a list",
+                         "each item has a node of its own");
     }
-    fabric.refuse_key(key, "does not apply to a fabric of kind \"" + kind + "\"",
-                      taken.empty() ? "" : "it takes " + one_of(taken));
   }
+  std::vector<NodeGroupSpec> groups;
+  for (const LocatedNode& item : cluster.items("nodes")) {
+    const MappingReader reader(context, item, {"count", "node"});
+    NodeGroupSpec group;
+    group.count = reader.integer("count", device_counts, Default<std::uint32_t>{1});
+    group.node = read_node(context, reader, "");
+    groups.push_back(std::move(group));
+  }
+  if (groups.empty()) {
+    cluster.refuse("nodes", "expected at least one group of nodes, got an empty list");
+  }
+  spec.nodes = groups.front().count;
+  spec.node = std::move(groups.front().node);
+  groups.erase(groups.begin());
+  spec.more_nodes = std::move(groups);
 }
 
-FabricLinkSpec read_required_link(const MappingReader& fabric) {
-  if (!fabric.has("link")) {
-    fabric.refuse_missing("link");
-  }
-  return read_fabric_link(fabric.mapping("link", {"kind", "bandwidth", "latency"}));
-}
-
-FabricSpec read_fabric(const MappingReader& cluster) {
-  const MappingReader reader =
-      cluster.mapping("fabric", {"kind", "routing", "switch", "leaf", "spine", "link", "uplink"});
-  FabricSpec fabric;
-  if (cluster.has("fabric")) {
-    fabric.kind = reader.choice("kind", all(fabric_kinds));
-  } else {
-    fabric.kind = reader.choice("kind", all(fabric_kinds), Default<FabricKind>{FabricKind::None});
-  }
-  if (fabric.kind == FabricKind::None) {
-    refuse_other_keys(reader, "none", {});
-    return fabric;
-  }
-  fabric.routing =
-      reader.choice("routing", all(routings), Default<RoutingKind>{RoutingKind::Fixed});
-  if (fabric.kind == FabricKind::SingleSwitch) {
-    refuse_other_keys(reader, "single-switch", {"routing", "switch", "link"});
-    fabric.leaf = read_switch(reader.mapping("switch", {"ports", "latency"}), {Duration{}});
-    fabric.link = read_required_link(reader);
-    return fabric;
-  }
-  refuse_other_keys(reader, "leaf-spine", {"routing", "leaf", "spine", "link", "uplink"});
-  const MappingReader leaf = reader.mapping("leaf", {"ports", "latency"});
-  if (!leaf.has("ports")) {
-    leaf.refuse_missing("ports");
-  }
-  fabric.leaf = read_switch(leaf, {Duration{}});
-  const MappingReader spine = reader.mapping("spine", {"oversubscription", "ports", "latency"});
-  fabric.oversubscription =
-      spine.integer("oversubscription", oversubscriptions, Default<std::uint32_t>{1});
-  fabric.spine = read_switch(spine, {fabric.leaf.latency, "default (as fabric.leaf.latency)"});
-  fabric.link = read_required_link(reader);
-  fabric.uplink =
-      read_uplink(reader.mapping("uplink", {"kind", "bandwidth", "latency"}), fabric.link);
-  return fabric;
+bool is_list(const YamlTree& tree, const std::optional<LocatedNode>& value) {
+  return value && tree.node(value->id).kind == YamlNode::Kind::Sequence;
 }
 
 ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) {
@@ -197,7 +124,7 @@ ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) 
     const MappingReader entry(context, item, {"name", "kind", "node"});
     ExplicitDeviceSpec device;
     device.name = entry.text("name");
-    device.kind = entry.choice("kind", all(device_kinds));
+    device.kind = entry.choice("kind", choices(device_kinds));
     if (entry.has("node")) {
       device.node = entry.integer("node", node_numbers);
     }
@@ -233,8 +160,12 @@ ClusterSpec read_cluster_spec(const YamlTree& tree, YamlId root) {
     spec.nodes = node_count(*spec.graph);
     return spec;
   }
-  spec.nodes = reader.integer("nodes", device_counts, Default<std::uint32_t>{1});
-  spec.node = read_node(context, reader);
+  if (is_list(tree, reader.find("nodes"))) {
+    read_node_groups(context, reader, spec);
+  } else {
+    spec.nodes = reader.integer("nodes", device_counts, Default<std::uint32_t>{1});
+    spec.node = read_node(context, reader, "or give an explicit \"graph\"");
+  }
   spec.fabric = read_fabric(reader);
   return spec;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "topology/io/yaml_tree.hpp"
@@ -87,6 +88,11 @@ class MappingReader {
   [[nodiscard]] std::optional<LocatedNode> find(std::string_view key) const;
   /// The items of a list; none if the key is absent.
   [[nodiscard]] std::vector<LocatedNode> items(const std::string& key) const;
+  /// An item of a list, as a mapping.
+  [[nodiscard]] MappingReader item(const LocatedNode& located,
+                                   std::vector<std::string> accepted) const {
+    return MappingReader(context_, located, std::move(accepted));
+  }
   /// A mapping inside this one. If the key is absent, it reads as an empty mapping: every key of it
   /// has its default.
   [[nodiscard]] MappingReader mapping(const std::string& key,

@@ -1,0 +1,106 @@
+#include "topology/route_shares.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+Rate rate_of(const Graph& graph, const RouteHop& hop) {
+  const std::int64_t units = graph.link(hop.link).bandwidth.units();
+  const std::int64_t divisor = std::gcd(units, std::int64_t{hop.share_numerator});
+  std::int64_t numerator = 0;
+  if (__builtin_mul_overflow(units / divisor, std::int64_t{hop.share_denominator}, &numerator)) {
+    throw std::overflow_error("the rate of a sprayed route exceeds 64 bits");
+  }
+  return {numerator, hop.share_numerator / divisor};
+}
+
+}  // namespace
+
+Rate Route::full_rate(const Graph& graph) const {
+  COLLSIM_ENSURE(!hops.empty(), "a route without hops has no rate");
+  Rate least = rate_of(graph, hops.front());
+  for (const RouteHop& hop : hops) {
+    const Rate rate = rate_of(graph, hop);
+    if (compare(rate, least) < 0) {
+      least = rate;
+    }
+  }
+  return least;
+}
+
+LinkId Route::narrowest(const Graph& graph) const {
+  const Rate least = full_rate(graph);
+  for (const RouteHop& hop : hops) {
+    if (compare(rate_of(graph, hop), least) == 0) {
+      return hop.link;
+    }
+  }
+  COLLSIM_ENSURE(false, "some hop sets the rate of a route");
+}
+
+namespace detail {
+
+void require_countable(std::uint64_t paths) {
+  if (paths > std::numeric_limits<std::uint32_t>::max()) {
+    throw InputError("spray would split a route over more than 4294967295 paths");
+  }
+}
+
+RouteHop hop_with_share(LinkId link, std::uint64_t part, std::uint64_t whole) {
+  const std::uint64_t divisor = std::gcd(part, whole);
+  return {link, static_cast<std::uint32_t>(part / divisor),
+          static_cast<std::uint32_t>(whole / divisor)};
+}
+
+Route side_by_side(const std::vector<Route>& routes) {
+  struct Share {
+    std::uint64_t numerator = 0;
+    std::uint64_t denominator = 1;
+  };
+  std::map<LinkId, Share> shares;
+  std::vector<LinkId> order;
+  std::size_t longest = 0;
+  Route result;
+  for (const Route& route : routes) {
+    longest = std::max(longest, route.hops.size());
+    result.latency = std::max(result.latency, route.latency);
+  }
+  for (std::size_t distance = 0; distance < longest; ++distance) {
+    for (const Route& route : routes) {
+      if (distance >= route.hops.size()) {
+        continue;
+      }
+      const RouteHop& hop = route.hops[distance];
+      const auto [known, is_new] = shares.try_emplace(hop.link);
+      if (is_new) {
+        order.push_back(hop.link);
+      }
+      // Denominators below 2^32 each: the sum's are below 2^64, or it is refused.
+      Share& share = known->second;
+      const std::uint64_t common =
+          std::lcm(share.denominator, std::uint64_t{hop.share_denominator});
+      share.numerator = share.numerator * (common / share.denominator) +
+                        hop.share_numerator * (common / hop.share_denominator);
+      share.denominator = common;
+      require_countable(common);
+    }
+  }
+  for (const LinkId link : order) {
+    const Share& share = shares[link];
+    require_countable(share.denominator * routes.size());
+    result.hops.push_back(hop_with_share(link, share.numerator, share.denominator * routes.size()));
+  }
+  return result;
+}
+
+}  // namespace detail
+
+}  // namespace collsim
