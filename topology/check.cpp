@@ -15,7 +15,8 @@ enum class Direction : std::uint8_t { Along, Against };
 /// not passed.
 class Reach {
  public:
-  explicit Reach(const Graph& graph) : graph_(&graph), seen_in_(graph.devices().size(), 0) {}
+  Reach(const Graph& graph, GpusRelay relay)
+      : graph_(&graph), relay_(relay), seen_in_(graph.devices().size(), 0) {}
 
   void search(DeviceId start, Direction direction) {
     ++search_;
@@ -23,7 +24,8 @@ class Reach {
     seen_in_[start.index()] = search_;
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const DeviceId device = queue_[i];
-      if (device != start && graph_->device(device).kind == DeviceKind::Gpu) {
+      if (device != start && relay_ == GpusRelay::No &&
+          graph_->device(device).kind == DeviceKind::Gpu) {
         continue;
       }
       const bool along = direction == Direction::Along;
@@ -44,6 +46,7 @@ class Reach {
 
  private:
   const Graph* graph_;
+  GpusRelay relay_;
   std::vector<std::uint32_t> seen_in_;  ///< by device: the last search that found it
   std::uint32_t search_ = 0;
   std::vector<DeviceId> queue_;
@@ -87,9 +90,9 @@ bool same_targets(const Graph& graph, DeviceId a, DeviceId b) {
 
 }  // namespace
 
-std::optional<std::pair<DeviceId, DeviceId>> unreachable_pair(const Graph& graph) {
-  Reach forward(graph);
-  Reach backward(graph);
+std::optional<std::pair<DeviceId, DeviceId>> unreachable_pair(const Graph& graph, GpusRelay relay) {
+  Reach forward(graph, relay);
+  Reach backward(graph, relay);
   if (has_hub(graph, forward, backward)) {
     return std::nullopt;
   }

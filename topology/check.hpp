@@ -2,6 +2,7 @@
 
 // Checks of a finished graph.
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -9,10 +10,13 @@
 
 namespace collsim {
 
-/// Two GPUs of which the first cannot reach the second, all devices but GPUs forwarding; absent if
-/// every GPU reaches every other one. Complexity: O(devices + links) where some device can be
+enum class GpusRelay : std::uint8_t { No, Yes };
+
+/// Two GPUs of which the first cannot reach the second, all devices but GPUs forwarding (and GPUs, where
+/// rails are aligned); absent if every GPU reaches every other one. Complexity: O(devices + links) where some device can be
 /// reached by all GPUs and reaches all (any switched cluster), or where GPUs are linked directly;
 /// else a search for each GPU.
-[[nodiscard]] std::optional<std::pair<DeviceId, DeviceId>> unreachable_pair(const Graph& graph);
+[[nodiscard]] std::optional<std::pair<DeviceId, DeviceId>> unreachable_pair(
+    const Graph& graph, GpusRelay relay = GpusRelay::No);
 
 }  // namespace collsim

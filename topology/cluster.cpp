@@ -40,7 +40,9 @@ Graph build_graph(const ClusterSpec& spec) {
     throw InputError("expected no fabric beside an explicit graph, got one", "fabric.kind");
   }
   Graph graph = spec.graph ? detail::build_explicit(*spec.graph) : build_from_template(spec);
-  if (const auto pair = unreachable_pair(graph)) {
+  const auto relay =
+      spec.fabric.nic_choice == NicChoice::RailAligned ? GpusRelay::Yes : GpusRelay::No;
+  if (const auto pair = unreachable_pair(graph, relay)) {
     const auto [from, to] = *pair;
     throw InputError("expected a path between any two GPUs, got none from " +
                          in_quotes(graph.name(from)) + " to " + in_quotes(graph.name(to)),
