@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
+#include "study/node_list.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -25,6 +28,30 @@ GpusByNode gpus_by_node(const Graph& graph) {
     groups.push_back(std::move(gpus));
   }
   return groups;
+}
+
+/// The same nodes on every machine: the engine's sequence is fixed by the standard.
+void shuffle(GpusByNode& groups, std::uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  for (std::size_t left = groups.size(); left > 1; --left) {
+    std::swap(groups[left - 1], groups[engine() % left]);
+  }
+}
+
+void keep_listed_nodes(const Graph& graph, GpusByNode& groups, const std::string& list) {
+  std::map<NodeId, std::size_t> group_of;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    group_of.emplace(graph.device(groups[i].front()).node.value_or(NodeId(0)), i);
+  }
+  GpusByNode kept;
+  for (const NodeId node : parse_node_list(list, graph.nodes())) {
+    const auto found = group_of.find(node);
+    if (found == group_of.end()) {
+      throw InputError("node" + std::to_string(node.value()) + " has no GPU", "--node-list");
+    }
+    kept.push_back(std::move(groups[found->second]));
+  }
+  groups = std::move(kept);
 }
 
 void require_at_least_one(const std::optional<std::uint32_t>& value, const char* option) {
@@ -104,9 +131,9 @@ Communicator round_robin(const GpusByNode& groups) {
 }
 
 Communicator as_listed(const Graph& graph, const PlacementRequest& request) {
-  if (request.nodes || request.gpus_per_node || request.ranks) {
+  if (request.nodes || request.gpus_per_node || request.ranks || !request.node_list.empty()) {
     throw InputError(
-        "a list of GPUs already says how many: leave out --nodes, --gpus-per-node and "
+        "a list of GPUs already says how many: leave out --nodes, --node-list, --gpus-per-node and "
         "--ranks",
         "--placement");
   }
@@ -153,6 +180,8 @@ std::string_view name_of(Placement placement) {
       return "block";
     case Placement::Cyclic:
       return "cyclic";
+    case Placement::Random:
+      return "random";
     case Placement::Listed:
       return "listed";
   }
@@ -164,6 +193,15 @@ Communicator place_ranks(const Graph& graph, const PlacementRequest& request) {
     return as_listed(graph, request);
   }
   GpusByNode groups = gpus_by_node(graph);
+  if (request.nodes && !request.node_list.empty()) {
+    throw InputError("already says which nodes: leave out --nodes", "--node-list");
+  }
+  if (!request.node_list.empty()) {
+    keep_listed_nodes(graph, groups, request.node_list);
+  }
+  if (request.order == Placement::Random) {
+    shuffle(groups, request.seed);
+  }
   keep_first_nodes(groups, request.nodes);
   keep_first_gpus(groups, request.gpus_per_node);
   keep_first_ranks(groups, request.ranks);

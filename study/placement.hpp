@@ -16,6 +16,7 @@ namespace collsim {
 enum class Placement : std::uint8_t {
   Block,   ///< node by node: ranks 0 … g-1 on the first node
   Cyclic,  ///< round robin: rank r on node r mod nodes
+  Random,  ///< node by node, the nodes drawn at random: what a busy scheduler gives
   Listed,  ///< as `listed` says
 };
 [[nodiscard]] std::string_view name_of(Placement placement);
@@ -28,10 +29,13 @@ struct ListedGpu {
 };
 
 struct PlacementRequest {
-  std::optional<std::uint32_t> nodes;          ///< the first so many nodes; default: all
+  std::optional<std::uint32_t> nodes;  ///< the first so many nodes; default: all
+  /// Or these, in this order ("node[0-3,7]"); empty: see `nodes`.
+  std::string node_list;
   std::optional<std::uint32_t> gpus_per_node;  ///< the first so many GPUs of each; default: all
   std::optional<std::uint32_t> ranks;          ///< the first so many of those, filling nodes
   Placement order = Placement::Block;
+  std::uint64_t seed = 0;         ///< of Placement::Random
   std::vector<ListedGpu> listed;  ///< for Placement::Listed: a GPU a rank
   std::string list_name;          ///< the file with the list, for messages
 };

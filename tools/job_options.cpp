@@ -4,7 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <optional>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "algorithms/table.hpp"
@@ -23,13 +27,16 @@ void add_job_options(CLI::App& app, JobOptions& options) {
            "all_reduce, all_gather, … (`collsim list collectives`); all-reduce and AllReduce too")
       ->required();
   add_number(app, "--nodes", options.nodes, at_least_one, "use the first N nodes")->group(job);
+  add_text(app, "--node-list", options.node_list, "LIST",
+           "use these nodes, in this order, as Slurm lists them: node[0-3,7]")
+      ->group(job);
   add_number(app, "--gpus-per-node", options.gpus_per_node, at_least_one,
              "use the first N GPUs of each node")
       ->group(job);
   add_number(app, "--ranks", options.ranks, at_least_one, "use N GPUs, filling nodes")->group(job);
   add_text(app, "--placement", options.placement, "ORDER",
-           "order of ranks: block (node by node), cyclic (round robin over the nodes), or a file "
-           "with the name of a GPU a line")
+           "order of ranks: block (node by node), cyclic (round robin over the nodes), random or "
+           "random:SEED (nodes drawn at random), or a file with the name of a GPU a line")
       ->group(job);
   add_number(app, "--channels", options.channels, {1, 1024},
              "slices of the data that run side by side")
@@ -170,13 +177,40 @@ void refuse_protocol(const JobOptions& options) {
                    "--protocol", "leave the option out");
 }
 
+namespace {
+
+/// The seed of "random" (0) or "random:SEED"; absent for other words.
+std::optional<std::uint64_t> random_seed(const std::string& placement) {
+  constexpr std::string_view word = "random";
+  if (placement == word) {
+    return 0;
+  }
+  if (!placement.starts_with("random:")) {
+    return std::nullopt;
+  }
+  const std::string text = placement.substr(word.size() + 1);
+  std::uint64_t seed = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || stop != text.data() + text.size()) {
+    throw InputError("expected random:SEED with a whole number, got " + in_quotes(placement),
+                     "--placement");
+  }
+  return seed;
+}
+
+}  // namespace
+
 Communicator gpus_of(const Cluster& cluster, const JobOptions& options) {
   PlacementRequest request;
   request.nodes = options.nodes;
   request.gpus_per_node = options.gpus_per_node;
   request.ranks = options.ranks;
+  request.node_list = options.node_list;
   if (options.placement == "cyclic") {
     request.order = Placement::Cyclic;
+  } else if (const auto seed = random_seed(options.placement)) {
+    request.order = Placement::Random;
+    request.seed = *seed;
   } else if (options.placement != "block") {
     request.order = Placement::Listed;
     request.listed = read_placement(options.placement);
@@ -186,7 +220,8 @@ Communicator gpus_of(const Cluster& cluster, const JobOptions& options) {
 }
 
 std::string placement_name(const JobOptions& options) {
-  const bool named = options.placement == "block" || options.placement == "cyclic";
+  const bool named = options.placement == "block" || options.placement == "cyclic" ||
+                     random_seed(options.placement).has_value();
   return named ? options.placement : "listed";
 }
 

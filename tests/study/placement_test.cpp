@@ -1,6 +1,7 @@
 #include "study/placement.hpp"
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,57 @@ TEST_CASE("a list gives any GPUs in any order") {
   CHECK(placed(request) == Names{"node2.gpu3", "node0.gpu1"});
 }
 
+TEST_CASE("a list of nodes as Slurm writes it") {
+  PlacementRequest request;
+  request.node_list = "node[2,0]";
+  request.gpus_per_node = 1;
+  CHECK(placed(request) == Names{"node2.gpu0", "node0.gpu0"});
+  request.node_list = "node2,node[0-1]";
+  CHECK(placed(request) == Names{"node2.gpu0", "node0.gpu0", "node1.gpu0"});
+  request.node_list = "0-1,2";
+  request.order = Placement::Cyclic;
+  request.gpus_per_node = 2;
+  CHECK(placed(request) ==
+        Names{"node0.gpu0", "node1.gpu0", "node2.gpu0", "node0.gpu1", "node1.gpu1", "node2.gpu1"});
+  const auto message = [&](const std::string& list) {
+    request.node_list = list;
+    return refusal(request);
+  };
+  const std::string syntax =
+      "error: --node-list: expected a list of nodes such as \"node[0-3,7]\", got ";
+  for (const std::string bad : {"node", "node[", "node[]", "node[0", "node[0-]", "node[0,]",
+                                "node0,", "gpu0", "node[0]x", "node-1", "0 1"}) {
+    CHECK(message(bad) == syntax + "\"" + bad + "\"");
+  }
+  CHECK(message("node[2-1]") == "error: --node-list: a range of nodes goes up, got 2-1");
+  CHECK(message("node[0-4000000000]") ==
+        "error: --node-list: there is no node3: the nodes are node0 to node2\n"
+        "hint: a larger cluster: --set nodes=4");
+  CHECK(message("node[0-1,1]") == "error: --node-list: node1 is listed twice");
+  request.nodes = 2;
+  CHECK(message("node0") == "error: --node-list: already says which nodes: leave out --nodes");
+}
+
+TEST_CASE("random nodes: the same for the same seed, each once, GPUs of a node together") {
+  PlacementRequest request;
+  request.order = Placement::Random;
+  std::set<Names> orders;
+  for (request.seed = 0; request.seed < 60; ++request.seed) {
+    const Names names = placed(request);
+    CHECK(names == placed(request));
+    REQUIRE(names.size() == 12);
+    CHECK(std::set<std::string>(names.begin(), names.end()).size() == 12);
+    for (std::size_t rank = 0; rank < 12; ++rank) {
+      CHECK(names[rank].ends_with(".gpu" + std::to_string(rank % 4)));
+    }
+    orders.insert(names);
+  }
+  // Six orders of three nodes; that one of them is missing from 60 draws has a chance of 6 · (5/6)^60.
+  CHECK(orders.size() == 6);
+  request.nodes = 1;
+  CHECK(placed(request).size() == 4);
+}
+
 TEST_CASE("on one node block and cyclic are the same") {
   const Graph star = build_graph(test::star(5));
   PlacementRequest cyclic;
@@ -137,7 +189,7 @@ TEST_CASE("a list that names what is not there, twice, or nothing") {
   request.listed = {{"node0.gpu0"}};
   request.ranks = 1;
   CHECK(refusal(request) ==
-        "error: --placement: a list of GPUs already says how many: leave out --nodes, "
+        "error: --placement: a list of GPUs already says how many: leave out --nodes, --node-list, "
         "--gpus-per-node and --ranks");
 }
 

@@ -208,9 +208,9 @@ class Jobs(program.Case):
 
     def test_placement(self):
         self.refused([*RUN, "--placement", "nowhere.txt"],
-                     'error: --placement: "nowhere.txt" is neither block nor cyclic, nor a file that can be read')
+                     'error: --placement: "nowhere.txt" is neither block, cyclic nor random, nor a file that can be read')
         self.refused([*RUN, "--placement", "."],
-                     'error: --placement: "." is neither block nor cyclic, nor a file that can be read')
+                     'error: --placement: "." is neither block, cyclic nor random, nor a file that can be read')
         self.refused([*RUN, "--placement", "/dev/zero"], 'error: --placement: "/dev/zero" is larger than 32 MiB')
         for name, text, message in [
                 ("binary:1:4: ", "gpu\0\1\n", "not a text file: control character 0"),
@@ -223,13 +223,17 @@ class Jobs(program.Case):
                 self.file(file, text)
                 self.refused([*RUN, "--placement", file],
                              f"{file if colon else ''}{colon}{place}error: --placement: {message}")
+        self.refused([*RUN, "--placement", "random:x"],
+                     'error: --placement: expected random:SEED with a whole number, got "random:x"')
+        self.refused([*RUN, "--node-list", "node[0"],
+                     'error: --node-list: expected a list of nodes such as "node[0-3,7]", got "node[0"')
         self.refused([*RUN, "--placement", "cyclc"],
-                     'error: --placement: "cyclc" is neither block nor cyclic, nor a file that can be read\n'
+                     'error: --placement: "cyclc" is neither block, cyclic nor random, nor a file that can be read\n'
                      "hint: did you mean cyclic?")
         self.file("two", "gpu0\ngpu1\n")
         self.refused([*RUN, "--placement", "two", "--ranks", "2"],
                      "error: --placement: a list of GPUs already says how many: leave out --nodes, "
-                     "--gpus-per-node and --ranks")
+                     "--node-list, --gpus-per-node and --ranks")
 
     def test_too_many_transfers(self):
         hint = ("hint: fewer --channels, --chunks or iterations, a subset of the GPUs with --ranks, "
