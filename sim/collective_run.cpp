@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "topology/error.hpp"
@@ -75,6 +76,53 @@ void check_bounds(const CollectiveResult& result) {
   }
 }
 
+/// The nodes of the ranks, numbered in the order in which they first occur.
+std::vector<std::uint32_t> layout_of(const Cluster& cluster, const Communicator& gpus) {
+  std::map<NodeId, std::uint32_t> number_of;
+  std::vector<std::uint32_t> layout;
+  for (const DeviceId gpu : gpus) {
+    const NodeId node = cluster.graph().device(gpu).node.value_or(NodeId(0));
+    layout.push_back(
+        number_of.emplace(node, static_cast<std::uint32_t>(number_of.size())).first->second);
+  }
+  return layout;
+}
+
+Duration last_end(const OperationResult& operation) {
+  return operation.time_of_rank.empty() ? Duration::zero()
+                                        : *std::ranges::max_element(operation.time_of_rank);
+}
+
+CollectiveResult run_side_by_side(const Cluster& cluster, const CollectiveJob& job,
+                                  const RunOptions& options) {
+  const std::vector<std::shared_ptr<const Program>> programs = programs_of(cluster, job);
+  Workload workload;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    Collective collective;
+    collective.program = programs[i];
+    collective.communicator =
+        std::make_shared<const Communicator>(i == 0 ? job.gpus : job.beside[i - 1]);
+    workload.operations.emplace_back(std::move(collective));
+  }
+  RunResult run = run_workload(cluster, workload, options);
+  std::vector<Duration> times;
+  for (const OperationResult& operation : run.operations) {
+    times.push_back(last_end(operation));
+  }
+  const auto slowest = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
+  CollectiveJob shown = job;
+  if (slowest > 0) {
+    shown.gpus = job.beside[slowest - 1];
+  }
+  std::swap(run.operations[slowest], run.operations.back());
+  CollectiveResult result = result_of(cluster, shown, *programs[slowest], std::move(run));
+  result.time_of_group = std::move(times);
+  result.slowest_group = slowest;
+  result.simulated_calls = 1;
+  check_bounds(result);
+  return result;
+}
+
 CollectiveResult run_once(const Cluster& cluster, const CollectiveJob& job,
                           const std::shared_ptr<const Program>& program,
                           const RunOptions& options) {
@@ -137,8 +185,27 @@ std::unique_ptr<Program> program_of(const Cluster& cluster, const CollectiveJob&
   return build_program(find_algorithm(job.algorithm), request_of(cluster, job));
 }
 
+std::vector<std::shared_ptr<const Program>> programs_of(const Cluster& cluster,
+                                                        const CollectiveJob& job) {
+  std::map<std::vector<std::uint32_t>, std::shared_ptr<const Program>> known;
+  std::vector<std::shared_ptr<const Program>> programs;
+  CollectiveJob group = job;
+  for (std::size_t i = 0; i <= job.beside.size(); ++i) {
+    group.gpus = i == 0 ? job.gpus : job.beside[i - 1];
+    std::shared_ptr<const Program>& program = known[layout_of(cluster, group.gpus)];
+    if (program == nullptr) {
+      program = program_of(cluster, group);
+    }
+    programs.push_back(program);
+  }
+  return programs;
+}
+
 CollectiveResult run_collective(const Cluster& cluster, const CollectiveJob& job,
                                 const RunOptions& options) {
+  if (!job.beside.empty()) {
+    return run_side_by_side(cluster, job, options);
+  }
   return run_once(cluster, job, program_of(cluster, job), options);
 }
 
@@ -146,6 +213,9 @@ CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& j
                                   Iterations iterations, const RunOptions& options) {
   if (iterations.timed == 0) {
     throw InputError("at least one iteration must be timed");
+  }
+  if (!job.beside.empty()) {
+    throw InputError("groups side by side run one call each");
   }
   const std::uint64_t calls = std::uint64_t{iterations.warmup} + iterations.timed;
   if (calls > std::numeric_limits<std::uint32_t>::max()) {

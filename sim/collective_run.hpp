@@ -20,7 +20,9 @@ namespace collsim {
 /// A collective on a set of GPUs of a cluster, by a named algorithm.
 struct CollectiveJob {
   CollectiveCall call;
-  Communicator gpus;      ///< rank r runs on gpus[r]
+  Communicator gpus;  ///< rank r runs on gpus[r]
+  /// Other groups of as many GPUs, which run the same at the same time.
+  std::vector<Communicator> beside;
   std::string algorithm;  ///< a name of the table
   std::uint32_t channels = 1;
   std::uint32_t chunks = 1;
@@ -49,6 +51,11 @@ struct CollectiveResult {
   std::uint64_t events = 0;
   std::uint32_t simulated_calls = 1;
 
+  /// With groups side by side: the last end of each, `gpus` first. What else stands here is of the
+  /// slowest one (the first of equals), but for the use of links, transfers and events.
+  std::vector<Duration> time_of_group;
+  std::size_t slowest_group = 0;
+
   bool contention_ignored = false;
   std::vector<std::string> warnings;
 };
@@ -60,7 +67,11 @@ struct CollectiveResult {
 /// more or fewer GPUs than the call has ranks.
 [[nodiscard]] std::unique_ptr<Program> program_of(const Cluster& cluster, const CollectiveJob& job);
 
-/// Runs one isolated call. Checks that no bound is undercut (InternalError; not where contention
+/// The same for each group, `gpus` first. Groups whose ranks are spread over nodes alike share one.
+[[nodiscard]] std::vector<std::shared_ptr<const Program>> programs_of(const Cluster& cluster,
+                                                                      const CollectiveJob& job);
+
+/// Runs one isolated call (in all groups at once, where there are several). Checks that no bound is undercut (InternalError; not where contention
 /// was ignored). Throws: as program_of and run_workload.
 [[nodiscard]] CollectiveResult run_collective(const Cluster& cluster, const CollectiveJob& job,
                                               const RunOptions& options = {});
@@ -75,7 +86,7 @@ struct CollectiveResult {
 /// last rank's end over all calls, scaled to `time` (largest remainders), and `critical_path` is the
 /// one over all calls. Bounds are given but not checked: a call may begin before the previous one
 /// ends. An observer sees all calls that are simulated, of a steady state the one.
-/// Throws: as run_collective; InputError if no iteration is timed.
+/// Throws: as run_collective; InputError if no iteration is timed, or there are groups side by side.
 [[nodiscard]] CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& job,
                                                 Iterations iterations,
                                                 const RunOptions& options = {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "topology/error.hpp"
@@ -37,25 +38,30 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
   ComparedAlgorithm outcome;
   outcome.algorithm = std::string(algorithm.name);
   job.algorithm = outcome.algorithm;
-  if (const auto obstacle = algorithm.obstacle(request_of(cluster, job))) {
-    outcome.obstacle = *obstacle;
-    return outcome;
+  CollectiveJob group = job;
+  for (std::size_t i = 0; i <= job.beside.size(); ++i) {
+    group.gpus = i == 0 ? job.gpus : job.beside[i - 1];
+    if (const auto obstacle = algorithm.obstacle(request_of(cluster, group))) {
+      outcome.obstacle = *obstacle;
+      return outcome;
+    }
   }
   const std::unique_ptr<Program> program = program_of(cluster, job);
-  const std::uint64_t transfers = program->transfer_count();
+  const auto groups = static_cast<std::int64_t>(1 + job.beside.size());
+  const std::uint64_t transfers = program->transfer_count() * static_cast<std::uint64_t>(groups);
   if (transfers > options.limits.max_transfers) {
     outcome.obstacle =
         "needs " + std::to_string(transfers) + " transfers, more than --max-transfers allows";
     outcome.too_many_transfers = transfers;
     return outcome;
   }
-  if (const Bytes memory = memory_estimate(*program); memory > options.limits.max_memory) {
+  if (const Bytes memory = memory_estimate(*program) * groups; memory > options.limits.max_memory) {
     outcome.obstacle =
         "needs about " + to_text(memory) + " of memory, more than --max-memory allows";
     return outcome;
   }
   if (options.verify == Verify::Yes) {
-    outcome.check = check_program(*program);
+    outcome.check = check_job(cluster, job);
   }
   outcome.result = run_collective(cluster, job, options.run);
   return outcome;
@@ -85,6 +91,24 @@ std::string reason_for(const std::vector<ComparedAlgorithm>& outcomes, std::size
 }
 
 }  // namespace
+
+CheckReport check_job(const Cluster& cluster, const CollectiveJob& job) {
+  std::optional<CheckReport> first;
+  std::set<const Program*> checked;
+  for (const std::shared_ptr<const Program>& program : programs_of(cluster, job)) {
+    if (!checked.insert(program.get()).second) {
+      continue;
+    }
+    CheckReport report = check_program(*program);
+    if (!report.ok()) {
+      return report;
+    }
+    if (!first) {
+      first = std::move(report);
+    }
+  }
+  return *first;
+}
 
 std::vector<ComparedAlgorithm> compare_algorithms(const Cluster& cluster, const CollectiveJob& job,
                                                   const std::vector<std::string>& names,

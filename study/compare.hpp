@@ -25,6 +25,10 @@ struct ComparedAlgorithm {
   std::optional<CheckReport> check;  ///< where verification was asked for
 };
 
+/// Checks the programs of a job, one group's after the other: the first report that is not good, else the
+/// first. Throws: as programs_of.
+[[nodiscard]] CheckReport check_job(const Cluster& cluster, const CollectiveJob& job);
+
 enum class Verify : std::uint8_t { No, Yes };
 
 struct CompareOptions {

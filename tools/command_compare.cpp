@@ -86,7 +86,7 @@ std::vector<ComparedAlgorithm> simulate(const CompareCommand& command, const Clu
   return outcomes;
 }
 
-std::vector<ResultRow> rows_of(const ResultRow& common,
+std::vector<ResultRow> rows_of(const Cluster& cluster, const ResultRow& common,
                                const std::vector<ComparedAlgorithm>& outcomes) {
   std::vector<ResultRow> rows;
   for (const ComparedAlgorithm& outcome : outcomes) {
@@ -97,6 +97,7 @@ std::vector<ResultRow> rows_of(const ResultRow& common,
     row.job.algorithm = outcome.algorithm;
     row.result = *outcome.result;
     row.check = outcome.check;
+    show_slowest_group(cluster, row);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -132,7 +133,7 @@ Exit compare(const CompareCommand& command) {
   const ResultRow common = row_for(machine, command.job, command.call);
   Timings timings;
   const auto outcomes = simulate(command, machine.cluster, common, timings);
-  const std::vector<ResultRow> rows = rows_of(common, outcomes);
+  const std::vector<ResultRow> rows = rows_of(machine.cluster, common, outcomes);
   std::string text;
   switch (command.output.format()) {
     case Format::Json:

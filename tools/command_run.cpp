@@ -71,7 +71,7 @@ void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row)
   }
   const std::unique_ptr<Program> program = checked_program(cluster, row.job, 1, command.job);
   if (command.verify) {
-    row.check = check_program(*program);
+    row.check = check_job(cluster, row.job);
   }
   if (choose && !needs_second_run(command)) {
     return;
@@ -81,7 +81,7 @@ void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row)
   RunOptions options;
   options.network = row.network_model;
   options.critical_path = command.critical_path;
-  options.progress = watch(line, program->transfer_count());
+  options.progress = watch(line, program->transfer_count() * (1 + row.job.beside.size()));
   std::unique_ptr<TraceJson> trace;
   if (!command.trace.empty()) {
     trace = std::make_unique<TraceJson>(cluster.graph());
@@ -107,6 +107,7 @@ Exit run(const RunCommand& command) {
   ResultRow row = row_for(machine, command.job, command.call);
   require_algorithm(command.algorithm, row.job.call.kind, "--algorithm", {"auto", "best"});
   simulate(command, machine.cluster, row);
+  show_slowest_group(machine.cluster, row);
   const RunInfo info = stopwatch.stop(row.result.events, row.result.transfers);
   const RowDetail detail{command.per_rank, command.links == "all", command.critical_path};
   std::string text;

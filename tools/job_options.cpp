@@ -9,9 +9,11 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "algorithms/table.hpp"
+#include "study/groups.hpp"
 #include "tools/format_text.hpp"
 #include "tools/option_values.hpp"
 #include "tools/placement_file.hpp"
@@ -69,6 +71,10 @@ void add_call_options(CLI::App& app, CallOptions& options) {
   add_text(app, "--redop", options.redop, "OP", "sum, prod, min, max or avg")->group(job);
   add_number(app, "--root", options.root, {}, "root rank of rooted collectives")->group(job);
   add_switch(app, "--out-of-place", options.out_of_place, "separate input and output buffers")
+      ->group(job);
+  add_text(app, "--groups", options.groups, "KIND=SIZE",
+           "run in groups of SIZE ranks at once: tp=SIZE of ranks that follow each other, dp=SIZE "
+           "across these; shown is the slowest group")
       ->group(job);
 }
 
@@ -240,6 +246,12 @@ CollectiveJob job_of(const Cluster& cluster, const JobOptions& options, const Ca
   refuse_protocol(options);
   CollectiveJob job;
   job.gpus = gpus_of(cluster, options);
+  if (!call.groups.empty()) {
+    std::vector<Communicator> groups = split(job.gpus, parse_grouping(call.groups));
+    job.gpus = std::move(groups.front());
+    groups.erase(groups.begin());
+    job.beside = std::move(groups);
+  }
   requested = size_of_option(call.bytes, "--bytes");
   const auto ranks = static_cast<std::uint32_t>(job.gpus.size());
   job.call = call_for_size(kind, ranks, requested, data_type_of(call.datatype, "--datatype"));

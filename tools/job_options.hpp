@@ -42,8 +42,9 @@ struct CallOptions {
   std::string redop = "sum";
   std::uint32_t root = 0;
   bool out_of_place = false;
+  std::string groups;  ///< "tp=8"; empty: one group of all ranks
 };
-/// Adds --bytes, --datatype, --redop, --root and --out-of-place.
+/// Adds --bytes, --datatype, --redop, --root, --out-of-place and --groups.
 void add_call_options(CLI::App& app, CallOptions& options);
 CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm);
 

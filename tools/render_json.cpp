@@ -104,6 +104,19 @@ Json run_info_json(const RunInfo& info) {
               {"peak_memory_bytes", info.peak_memory_bytes}};
 }
 
+void add_groups(Json& json, const ResultRow& row) {
+  const std::vector<Duration>& times = row.result.time_of_group;
+  Json all = Json::array();
+  for (const Duration time : times) {
+    all.push_back(time.count());
+  }
+  json["groups"] = {{"kind", row.groups.substr(0, 2)},
+                    {"size", row.job.call.ranks},
+                    {"count", row.job.beside.size() + 1},
+                    {"slowest", row.result.slowest_group},
+                    {"time_of_group_ps", std::move(all)}};
+}
+
 void add_job(Json& json, const Cluster& cluster, const ResultRow& row) {
   const CollectiveCall& call = row.job.call;
   json["version"] = COLLSIM_VERSION;
@@ -125,6 +138,9 @@ void add_job(Json& json, const Cluster& cluster, const ResultRow& row) {
   json["redop"] = reduces(call.kind) ? Json(name_of(call.op)) : Json(nullptr);
   json["root"] = has_root(call.kind) ? Json(call.root.value()) : Json(nullptr);
   json["in_place"] = call.in_place == InPlace::Yes;
+  if (!row.groups.empty()) {
+    add_groups(json, row);
+  }
   if (row.iterations) {
     json["iterations"] = {{"warmup", row.iterations->warmup},
                           {"timed", row.iterations->timed},

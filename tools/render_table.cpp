@@ -129,6 +129,22 @@ std::string critical_path_table(const CollectiveResult& result) {
   return "\nCritical path\n" + (table.empty() ? "  no step takes time\n" : table.render("  "));
 }
 
+/// The quickest and the slowest of groups side by side.
+std::string groups_line(const ResultRow& row) {
+  const std::vector<Duration>& times = row.result.time_of_group;
+  if (times.size() < 2) {
+    return "";
+  }
+  const auto quickest = std::ranges::min_element(times);
+  if (*quickest == times[row.result.slowest_group]) {
+    return fmt::format("  groups     {}, all as quick; number 0 is shown\n", grouped(times.size()));
+  }
+  return fmt::format(
+      "  groups     {}; number {} is the slowest and shown, number {} the quickest: {}\n",
+      grouped(times.size()), row.result.slowest_group, quickest - times.begin(),
+      human_time(*quickest));
+}
+
 std::string headline(const ResultRow& row) {
   const CollectiveResult& result = row.result;
   const CollectiveCall& call = row.job.call;
@@ -169,6 +185,10 @@ std::string job_line(const Cluster& cluster, const ResultRow& row) {
   if (row.placement != "block") {
     line += fmt::format(", placement {}", row.placement);
   }
+  if (!row.groups.empty()) {
+    line += fmt::format(", in {} group{} at once ({})", grouped(row.job.beside.size() + 1),
+                        row.job.beside.empty() ? "" : "s", row.groups);
+  }
   return line + fmt::format(", network model {}\n", name_of(row.network_model));
 }
 
@@ -201,7 +221,7 @@ std::string warning_lines(const ResultRow& row) {
 
 std::string render_run(const Cluster& cluster, const ResultRow& row, const RowDetail& detail) {
   const Graph& graph = cluster.graph();
-  std::string text = job_line(cluster, row) + headline(row) + warning_lines(row);
+  std::string text = job_line(cluster, row) + headline(row) + groups_line(row) + warning_lines(row);
   text += attribution_table(graph, row.result);
   text += bounds_table(row.result);
   text += levels_table(graph, row.result);

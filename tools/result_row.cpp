@@ -1,6 +1,7 @@
 #include "tools/result_row.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/format_text.hpp"
 
@@ -36,7 +37,16 @@ ResultRow row_for(const Machine& machine, const JobOptions& options, CollectiveJ
 ResultRow row_for(const Machine& machine, const JobOptions& options, const CallOptions& call) {
   Bytes requested;
   CollectiveJob job = job_of(machine.cluster, options, call, requested);
-  return row_for(machine, options, std::move(job), requested);
+  ResultRow row = row_for(machine, options, std::move(job), requested);
+  row.groups = call.groups;
+  return row;
+}
+
+void show_slowest_group(const Cluster& cluster, ResultRow& row) {
+  if (row.result.slowest_group > 0) {
+    std::swap(row.job.gpus, row.job.beside[row.result.slowest_group - 1]);
+  }
+  row.nodes = nodes_of(cluster.graph(), row.job.gpus);
 }
 
 std::vector<ShownLink> busiest_links(const Graph& graph, const CollectiveResult& result,

@@ -19,7 +19,8 @@ namespace collsim {
 struct ResultRow {
   std::string input_digest;
   std::string placement;
-  std::uint32_t nodes = 1;
+  std::uint32_t nodes = 1;  ///< of the group that is shown
+  std::string groups;       ///< "tp=8"; empty: all ranks are one
   Bytes requested;
   NetworkModel network_model = NetworkModel::Flow;
   CollectiveJob job;
@@ -36,6 +37,10 @@ struct ResultRow {
 /// The same for the job of `run` and `compare`, without its algorithm. Throws: as job_of.
 [[nodiscard]] ResultRow row_for(const Machine& machine, const JobOptions& options,
                                 const CallOptions& call);
+
+/// The job's groups in the result's order of interest: with groups side by side the slowest is the one
+/// whose GPUs the row shows. Does nothing for one group.
+void show_slowest_group(const Cluster& cluster, ResultRow& row);
 
 /// What to show of a row besides the rest.
 struct RowDetail {

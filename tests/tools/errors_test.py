@@ -263,6 +263,14 @@ class Jobs(program.Case):
                        "reason": "needs about 5341 MiB of memory, more than --max-memory allows"},
                       document["not_simulated"])
 
+    def test_groups(self):
+        self.refused([*RUN, "--groups", "tp=3"],
+                     "error: --groups: groups of 3 do not divide 8 ranks\n"
+                     "hint: choose a divisor, or other --ranks")
+        self.refused([*RUN, "--groups", "pp=2"],
+                     "error: --groups: expected tp=SIZE (ranks that follow each other) or dp=SIZE (ranks across "
+                     'these groups), got "pp=2"')
+
     def test_no_algorithm_applies(self):
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1M", "--algorithms", "hierarchical"],
                      "error: --algorithms: no algorithm can be simulated (hierarchical: needs ranks on more than "

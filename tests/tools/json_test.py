@@ -74,6 +74,18 @@ class Results(Document):
         self.check(full["links"], "`links`:", ["all"])
         self.keys_are_documented(full)
 
+    def test_groups(self):
+        row = self.row("run", "all_reduce", *TWO_NODES, "--bytes", "1M", "--groups", "dp=2")
+        self.check_row(row, ["groups"])
+        # A GPU of each node in each of four groups.
+        self.assertEqual((row["ranks"], row["nodes"]), (2, 2))
+        groups = row["groups"]
+        self.assertEqual((groups["kind"], groups["size"], groups["count"]), ("dp", 2, 4))
+        self.assertEqual(len(groups["time_of_group_ps"]), 4)
+        self.assertEqual(groups["time_of_group_ps"][groups["slowest"]], row["time_ps"])
+        for row in self.json("compare", "all_reduce", *TWO_NODES, "--bytes", "1M", "--groups", "tp=4")["rows"]:
+            self.assertEqual((row["groups"]["count"], row["nodes"]), (2, 1))
+
     def test_every_collective(self):
         for entry in self.json("list", "collectives")["entries"]:
             for row in self.rows("compare", entry["name"], *TWO_NODES, "--bytes", "1M"):
