@@ -251,6 +251,21 @@ void read_torus(const MappingReader& reader, FabricSpec& fabric) {
   }
 }
 
+/// Switches of InfiniBand forward by destination, those of Ethernet by a hash. Requires: the cables are
+/// read.
+void read_routing(const MappingReader& reader, FabricSpec& fabric) {
+  const bool ethernet = fabric.tiers.front().link.kind == LinkKind::Ethernet;
+  fabric.routing = reader.choice(
+      "routing", choices(routings),
+      ethernet ? Default<RoutingKind>{RoutingKind::Ecmp, "default (for ethernet)"}
+               : Default<RoutingKind>{RoutingKind::Fixed});
+  if (fabric.routing == RoutingKind::Ecmp) {
+    fabric.seed = reader.integer("seed", any_number, Default<std::uint32_t>{0});
+  } else if (reader.has("seed")) {
+    reader.refuse_key("seed", "does not apply to this routing", "only ecmp draws a hash");
+  }
+}
+
 }  // namespace
 
 std::span<const Choice<LinkKind>> link_kinds() { return link_kind_names; }
@@ -264,13 +279,6 @@ FabricSpec read_fabric(const MappingReader& cluster) {
   refuse_other_keys(reader, fabric.kind);
   if (fabric.kind == FabricKind::None) {
     return fabric;
-  }
-  fabric.routing =
-      reader.choice("routing", choices(routings), Default<RoutingKind>{RoutingKind::Fixed});
-  if (fabric.routing == RoutingKind::Ecmp) {
-    fabric.seed = reader.integer("seed", any_number, Default<std::uint32_t>{0});
-  } else if (reader.has("seed")) {
-    reader.refuse_key("seed", "does not apply to this routing", "only ecmp draws a hash");
   }
   fabric.nic_choice =
       reader.choice("nic_choice", choices(nic_choices), Default<NicChoice>{NicChoice::Nearest});
@@ -297,6 +305,7 @@ FabricSpec read_fabric(const MappingReader& cluster) {
       read_torus(reader, fabric);
       break;
   }
+  read_routing(reader, fabric);
   return fabric;
 }
 
