@@ -33,15 +33,6 @@ std::string name_of(Rank rank, std::uint32_t lane) {
   return "rank " + std::to_string(rank.value()) + " lane " + std::to_string(lane);
 }
 
-bool has_message(const LaneState& lane, const MessagePool& messages, std::uint32_t slot) {
-  for (std::uint32_t id = lane.mailbox_first; id != no_index; id = messages[id].next) {
-    if (messages[id].receive_slot == slot) {
-      return true;
-    }
-  }
-  return false;
-}
-
 class Report {
  public:
   explicit Report(const Standstill& standstill) : standstill_(&standstill) {
@@ -137,7 +128,7 @@ class Report {
     std::size_t more = 0;
     for (std::uint32_t number = 0; number < lane.receives.count; ++number) {
       const std::uint32_t slot = lane.receives.first + number;
-      if (has_message(lane, *standstill_->messages, slot)) {
+      if (lane.mailbox.has(*standstill_->messages, slot)) {
         continue;
       }
       if (!need.text.empty()) {

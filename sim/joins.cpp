@@ -33,7 +33,7 @@ void PhaseGroup::forget_past(Time now) {
   std::erase_if(phases_, [](const PhaseCount& count) { return count.lanes == 0; });
 }
 
-void PhaseGroup::leave(std::uint64_t phase, std::uint32_t lane, Time now) {
+bool PhaseGroup::leave(std::uint64_t phase, std::uint32_t lane, Time now) {
   forget_past(now);
   const auto place = find(phase);
   COLLSIM_DCHECK(place != phases_.end() && place->phase == phase && place->lanes != 0,
@@ -45,8 +45,10 @@ void PhaseGroup::leave(std::uint64_t phase, std::uint32_t lane, Time now) {
 
   const auto lowest = std::find_if(phases_.begin(), phases_.end(),
                                    [](const PhaseCount& count) { return count.lanes != 0; });
+  const bool rises = lowest != phases_.begin();
   passed_.insert(passed_.end(), phases_.begin(), lowest);
   phases_.erase(phases_.begin(), lowest);
+  return rises;
 }
 
 std::uint32_t PhaseGroup::last_lane(std::uint64_t phase) const {

@@ -2,8 +2,8 @@
 
 // How far the lanes of one group of one rank have come, for Step::join: how many of them are in
 // each phase. A join waits for the lowest phase to rise, so it costs O(1) per lane that moves (O(k)
-// where the group's lanes are spread over k phases), however many lanes there are. Internal to the
-// executor.
+// where the group's lanes are spread over k phases), however many lanes there are. Waiters are
+// looked at only when it has risen. Internal to the executor.
 
 #include <cstdint>
 #include <limits>
@@ -18,8 +18,9 @@ class PhaseGroup {
  public:
   /// A lane enters a phase for the first time.
   void enter(std::uint64_t phase);
-  /// A lane leaves a phase: for another one (enter that first), or because it is done.
-  void leave(std::uint64_t phase, std::uint32_t lane, Time now);
+  /// A lane leaves a phase: for another one (enter that first), or because it is done. Returns
+  /// whether lowest() rose, so that there may be waiters to release.
+  [[nodiscard]] bool leave(std::uint64_t phase, std::uint32_t lane, Time now);
 
   /// All lanes have completed all their steps of phases below this one.
   [[nodiscard]] std::uint64_t lowest() const {

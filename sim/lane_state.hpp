@@ -10,6 +10,7 @@
 #include "algorithms/program.hpp"
 #include "sim/critical_path.hpp"
 #include "sim/joins.hpp"
+#include "sim/mailbox.hpp"
 #include "sim/messages.hpp"
 #include "sim/workload.hpp"
 
@@ -59,8 +60,7 @@ struct LaneState {
   std::uint32_t missing = 0;            ///< receive slots without a message
   std::uint32_t sending = 0;            ///< sends whose last byte has not left
 
-  std::uint32_t mailbox_first = no_index;  ///< messages that have arrived, oldest first
-  std::uint32_t mailbox_last = no_index;
+  Mailbox mailbox;
   std::uint32_t first_dependent = no_index;  ///< head of the list of lanes with `after` on this one
   std::uint32_t next_dependent = no_index;   ///< in the list of the lane that this one waits for
   std::uint32_t next_joiner = no_index;      ///< in the list of a group's waiters

@@ -176,8 +176,9 @@ void LaneEngine::enter_step(OperationState& operation, std::uint32_t index) {
     PhaseGroup& group =
         operation.groups[operation.ranks[lane.rank.index()].first_group + lane.group];
     group.enter(step.phase);
-    group.leave(left, index, queue_->now());
-    release_joiners(operation, group);
+    if (group.leave(left, index, queue_->now())) {
+      release_joiners(operation, group);
+    }
   }
   lane.bytes = step.bytes;
   lane.receives = step.receives;
@@ -220,34 +221,10 @@ void LaneEngine::begin_receives(LaneState& lane) {
   lane.stage = LaneStage::Messages;
   lane.missing = 0;
   for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
-    if (!has_message(lane, lane.receives.first + slot)) {
+    if (!lane.mailbox.has(messages_, lane.receives.first + slot)) {
       ++lane.missing;
     }
   }
-}
-
-bool LaneEngine::has_message(const LaneState& lane, std::uint32_t slot) const {
-  for (std::uint32_t id = lane.mailbox_first; id != no_index; id = messages_[id].next) {
-    if (messages_[id].receive_slot == slot) {
-      return true;
-    }
-  }
-  return false;
-}
-
-std::uint32_t LaneEngine::unlink_message(LaneState& lane, std::uint32_t slot) {
-  std::uint32_t before = no_index;
-  std::uint32_t id = lane.mailbox_first;
-  while (messages_[id].receive_slot != slot) {
-    before = id;
-    id = messages_[id].next;
-  }
-  const std::uint32_t next = messages_[id].next;
-  (before == no_index ? lane.mailbox_first : messages_[before].next) = next;
-  if (lane.mailbox_last == id) {
-    lane.mailbox_last = before;
-  }
-  return id;
 }
 
 void LaneEngine::check_message(const OperationState& operation, std::uint32_t index,
@@ -267,7 +244,7 @@ void LaneEngine::check_message(const OperationState& operation, std::uint32_t in
 void LaneEngine::take_messages(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
   for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
-    const std::uint32_t id = unlink_message(lane, lane.receives.first + slot);
+    const std::uint32_t id = lane.mailbox.take(messages_, lane.receives.first + slot);
     Message& message = messages_[id];
     check_message(operation, index, message);
     if (message.arrival > lane.clock) {
@@ -320,8 +297,9 @@ void LaneEngine::end_lane(OperationState& operation, std::uint32_t index) {
   RankState& rank = operation.ranks[lane.rank.index()];
   if (lane.steps != 0) {
     PhaseGroup& group = operation.groups[rank.first_group + lane.group];
-    group.leave(lane.phase, index, queue_->now());
-    release_joiners(operation, group);
+    if (group.leave(lane.phase, index, queue_->now())) {
+      release_joiners(operation, group);
+    }
   }
   if (rank.last_lane == no_index || queue_->now() > rank.end || index < rank.last_lane) {
     rank.last_lane = index;
@@ -389,10 +367,9 @@ void LaneEngine::arrived(std::uint32_t id) {
   LaneState& lane = operation.lanes[message.to_lane];
   const std::uint32_t slot = message.receive_slot;
   const bool awaited = lane.stage == LaneStage::Messages && slot >= lane.receives.first &&
-                       slot - lane.receives.first < lane.receives.count && !has_message(lane, slot);
-  (lane.mailbox_last == no_index ? lane.mailbox_first : messages_[lane.mailbox_last].next) = id;
-  lane.mailbox_last = id;
-  if (awaited && --lane.missing == 0) {
+                       slot - lane.receives.first < lane.receives.count;
+  const bool first_of_slot = lane.mailbox.add(messages_, id);
+  if (awaited && first_of_slot && --lane.missing == 0) {
     advance(operation, message.to_lane);
     drain();
   }

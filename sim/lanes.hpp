@@ -76,10 +76,8 @@ class LaneEngine {
   void wait_for_dependencies(OperationState& operation, std::uint32_t lane, const Step& step);
   void begin_receives(LaneState& lane);
   void take_messages(OperationState& operation, std::uint32_t lane);
-  std::uint32_t unlink_message(LaneState& lane, std::uint32_t slot);
   void check_message(const OperationState& operation, std::uint32_t lane,
                      const Message& message) const;
-  [[nodiscard]] bool has_message(const LaneState& lane, std::uint32_t slot) const;
   void complete_step(OperationState& operation, std::uint32_t lane);
   void end_lane(OperationState& operation, std::uint32_t lane);
   void release_dependents(OperationState& operation, std::uint32_t lane);

@@ -21,7 +21,9 @@ namespace collsim::detail {
 inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
 
 struct Message {
-  std::uint32_t next = no_index;  ///< in the mailbox of the receiving lane, or the free list
+  std::uint32_t next = no_index;   ///< in a chain of the receiver's mailbox, or the free list
+  std::uint32_t later = no_index;  ///< of the same slot, in the mailbox
+  std::uint32_t last_of_slot = no_index;  ///< of the oldest one of a slot: the youngest
   OperationId operation;
   std::uint32_t from_lane = 0;  ///< position among the operation's lanes
   std::uint32_t to_lane = 0;    ///< the same

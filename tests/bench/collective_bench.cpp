@@ -79,5 +79,10 @@ BENCHMARK_CAPTURE(run_collective, ring_all_reduce, "ring", CollectiveKind::AllRe
 BENCHMARK_CAPTURE(run_collective, tree_all_reduce, "tree", CollectiveKind::AllReduce)->Apply(ranks);
 BENCHMARK_CAPTURE(run_collective, pairwise_all_to_all, "pairwise", CollectiveKind::AllToAll)
     ->Apply(ranks);
+// Steps with one receive slot a peer.
+BENCHMARK_CAPTURE(run_collective, direct_reduce_scatter, "direct", CollectiveKind::ReduceScatter)
+    ->Apply(ranks);
+BENCHMARK_CAPTURE(run_collective, direct_all_reduce, "direct", CollectiveKind::AllReduce)
+    ->Apply(ranks);
 
 }  // namespace

@@ -10,10 +10,10 @@ namespace {
 
 Time at(std::int64_t ps) { return Time(Duration(ps)); }
 
-/// A lane goes from one phase to another.
-void move(PhaseGroup& group, std::uint64_t from, std::uint64_t to, std::uint32_t lane, Time now) {
+/// A lane goes from one phase to another. Returns whether lowest() rose.
+bool move(PhaseGroup& group, std::uint64_t from, std::uint64_t to, std::uint32_t lane, Time now) {
   group.enter(to);
-  group.leave(from, lane, now);
+  return group.leave(from, lane, now);
 }
 
 }  // namespace
@@ -25,17 +25,17 @@ TEST_CASE("a group has come as far as its last lane") {
     group.enter(0);
   }
   CHECK(group.lowest() == 0);
-  move(group, 0, 5, 0, at(1));
-  move(group, 0, 2, 1, at(2));
+  CHECK_FALSE(move(group, 0, 5, 0, at(1)));
+  CHECK_FALSE(move(group, 0, 2, 1, at(2)));
   CHECK(group.lowest() == 0);
-  move(group, 0, 3, 2, at(3));
+  CHECK(move(group, 0, 3, 2, at(3)));
   CHECK(group.lowest() == 2);
   CHECK(group.last_lane(1) == 2);
-  group.leave(2, 1, at(4));
+  CHECK(group.leave(2, 1, at(4)));
   CHECK(group.lowest() == 3);
-  group.leave(3, 2, at(5));
+  CHECK(group.leave(3, 2, at(5)));
   CHECK(group.lowest() == 5);
-  group.leave(5, 0, at(6));
+  CHECK(group.leave(5, 0, at(6)));
   CHECK(group.lowest() == UINT64_MAX);
   CHECK(group.last_lane(9) == 0);
 }
