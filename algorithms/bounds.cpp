@@ -41,11 +41,11 @@ class Tightest {
   }
 
  private:
-  void consider(Bytes bytes, Bandwidth capacity, std::size_t place) {
-    if (bytes.count() == 0 || capacity.units() == 0) {
+  void consider(U128 fine, Bandwidth capacity, std::size_t place) {
+    if (fine == 0 || capacity.units() == 0) {
       return;
     }
-    const Duration time = transfer_time(bytes, Rate(capacity));
+    const Duration time = transfer_time_fine(fine, Rate(capacity));
     if (place_ && time <= time_) {
       return;
     }
@@ -134,14 +134,6 @@ Groups leaf_groups(const Graph& graph) {
   return groups;
 }
 
-void add(Bandwidth& sum, Bandwidth part) {
-  std::int64_t units = 0;
-  if (__builtin_add_overflow(sum.units(), part.units(), &units)) {
-    throw std::overflow_error("the links of a leaf group together exceed 9 PB/s");
-  }
-  sum = Bandwidth::from_units(units);
-}
-
 void add_leaf_group_cut(std::vector<Bound>& bounds, const Graph& graph,
                         std::span<const DeviceId> gpus, const CollectiveCall& call) {
   Groups groups = leaf_groups(graph);
@@ -165,8 +157,8 @@ void add_leaf_group_cut(std::vector<Bound>& bounds, const Graph& graph,
     if (source == target) {
       continue;
     }
-    add(cuts[source].out, link.bandwidth);
-    add(cuts[target].in, link.bandwidth);
+    cuts[source].out = checked_add(cuts[source].out, link.bandwidth);
+    cuts[target].in = checked_add(cuts[target].in, link.bandwidth);
   }
   const std::vector<CutSet> sets =
       detail::cut_sets(call, set_of_rank, static_cast<std::uint32_t>(devices));
@@ -183,8 +175,8 @@ void add_leaf_group_cut(std::vector<Bound>& bounds, const Graph& graph,
 /// All that must be sent over all that the GPUs can send.
 void add_total_sent(std::vector<Bound>& bounds, const std::vector<Cut>& cuts,
                     const CollectiveCall& call) {
-  const std::optional<Bytes> bytes = detail::must_be_sent(call);
-  if (!bytes) {
+  const std::optional<U128> sent = detail::must_be_sent(call);
+  if (!sent) {
     return;
   }
   U128 capacity = 0;
@@ -196,7 +188,7 @@ void add_total_sent(std::vector<Bound>& bounds, const std::vector<Cut>& cuts,
   }
   // Very large machines have more capacity than a Bandwidth holds. Halving the capacity (rounded up)
   // and the data (rounded down) leaves a bound.
-  U128 fine = to_fine(*bytes);
+  U128 fine = *sent;
   while (capacity > static_cast<U128>(std::numeric_limits<std::int64_t>::max())) {
     capacity = capacity / 2 + 1;
     fine /= 2;
@@ -247,16 +239,9 @@ Duration longest_latency(const Graph& graph, std::span<const DeviceId> gpus,
   return result;
 }
 
-}  // namespace
-
-std::vector<Bound> lower_bounds(const Cluster& cluster, std::span<const DeviceId> gpus,
-                                const CollectiveCall& call) {
-  COLLSIM_ENSURE(gpus.size() == call.ranks, "one GPU a rank");
+std::vector<Bound> all_bounds(const Graph& graph, std::span<const DeviceId> gpus,
+                              const CollectiveCall& call) {
   std::vector<Bound> bounds;
-  if (call.ranks <= 1 || call.count == 0) {
-    return bounds;
-  }
-  const Graph& graph = cluster.graph();
   const std::vector<Cut> cuts = gpu_cuts(graph, gpus);
   add_gpu_cut(bounds, graph, gpus, cuts, call);
   add_node_cut(bounds, graph, gpus, call);
@@ -266,6 +251,21 @@ std::vector<Bound> lower_bounds(const Cluster& cluster, std::span<const DeviceId
   std::stable_sort(bounds.begin(), bounds.end(),
                    [](const Bound& a, const Bound& b) { return a.time > b.time; });
   return bounds;
+}
+
+}  // namespace
+
+std::vector<Bound> lower_bounds(const Cluster& cluster, std::span<const DeviceId> gpus,
+                                const CollectiveCall& call) {
+  COLLSIM_ENSURE(gpus.size() == call.ranks, "one GPU a rank");
+  if (call.ranks <= 1 || call.count == 0) {
+    return {};
+  }
+  try {
+    return all_bounds(cluster.graph(), gpus, call);
+  } catch (const std::overflow_error& error) {
+    throw out_of_exact_range(error);
+  }
 }
 
 }  // namespace collsim

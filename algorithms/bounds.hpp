@@ -37,6 +37,7 @@ struct Bound {
 /// The bounds that apply to this call on these GPUs (rank r runs on gpus[r]), tightest first.
 /// Empty for 1 rank or 0 bytes.
 /// Requires: as many GPUs as the call has ranks, each once.
+/// Throws: InputError if what crosses a cut, its links' bandwidth or the time does not fit.
 /// Complexity: O(ranks + links), and at most about 10^6 link visits for the latency: on larger
 /// machines it comes from a part of the ranks, which leaves a valid bound.
 [[nodiscard]] std::vector<Bound> lower_bounds(const Cluster& cluster,

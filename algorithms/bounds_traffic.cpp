@@ -4,20 +4,22 @@ namespace collsim::detail {
 
 namespace {
 
+U128 times(std::int64_t count, Bytes bytes) { return checked_multiply(to_fine(bytes), count); }
+
 Crossing reversed(Crossing crossing) { return Crossing{crossing.in, crossing.out}; }
 
 Crossing crossing_of_broadcast(const CollectiveCall& call, const CutSet& set) {
-  return set.holds_root ? Crossing{call.size(), Bytes(0)} : Crossing{Bytes(0), call.size()};
+  return set.holds_root ? Crossing{to_fine(call.size()), 0} : Crossing{0, to_fine(call.size())};
 }
 
 Crossing crossing_of_gather(const CollectiveCall& call, const CutSet& set) {
   const std::int64_t outside = call.ranks - set.size;
-  return set.holds_root ? Crossing{Bytes(0), outside * call.block()}
-                        : Crossing{set.size * call.block(), Bytes(0)};
+  return set.holds_root ? Crossing{0, times(outside, call.block())}
+                        : Crossing{times(set.size, call.block()), 0};
 }
 
 Crossing crossing_of_all_gather(const CollectiveCall& call, const CutSet& set) {
-  return Crossing{set.size * call.block(), (call.ranks - set.size) * call.block()};
+  return Crossing{times(set.size, call.block()), times(call.ranks - set.size, call.block())};
 }
 
 }  // namespace
@@ -37,13 +39,14 @@ Crossing must_cross(const CollectiveCall& call, const CutSet& set) {
     case CollectiveKind::ReduceScatter:
       return reversed(crossing_of_all_gather(call, set));
     case CollectiveKind::AllReduce:
-      return Crossing{call.size(), call.size()};
+      return Crossing{to_fine(call.size()), to_fine(call.size())};
     case CollectiveKind::AllToAll: {
-      const Bytes exchanged = set.size * (call.ranks - set.size) * call.block();
+      const U128 exchanged = times(set.size * (call.ranks - set.size), call.block());
       return Crossing{exchanged, exchanged};
     }
     case CollectiveKind::SendRecv:
-      return Crossing{set.sends_outside * call.size(), set.receives_outside * call.size()};
+      return Crossing{times(set.sends_outside, call.size()),
+                      times(set.receives_outside, call.size())};
   }
   return Crossing{};
 }
@@ -68,11 +71,11 @@ std::vector<CutSet> cut_sets(const CollectiveCall& call, std::span<const std::ui
   return result;
 }
 
-std::optional<Bytes> must_be_sent(const CollectiveCall& call) {
+std::optional<U128> must_be_sent(const CollectiveCall& call) {
   if (call.kind != CollectiveKind::AllReduce) {
     return std::nullopt;
   }
-  return 2 * (std::int64_t{call.ranks} - 1) * call.size();
+  return times(2 * (std::int64_t{call.ranks} - 1), call.size());
 }
 
 }  // namespace collsim::detail

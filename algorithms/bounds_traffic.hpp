@@ -12,10 +12,11 @@
 
 namespace collsim::detail {
 
-/// Bytes that must leave and enter a set of ranks.
+/// What must leave and enter a set of ranks, in units of to_fine(): all_to_all moves more than
+/// 64 bits of bytes.
 struct Crossing {
-  Bytes out;
-  Bytes in;
+  U128 out = 0;
+  U128 in = 0;
 };
 
 /// What has to be known of a set of ranks, neither empty nor all of them.
@@ -26,6 +27,7 @@ struct CutSet {
   std::int64_t receives_outside = 0;  ///< ranks r whose r-1 is outside
 };
 
+/// Throws: std::overflow_error if it does not fit.
 [[nodiscard]] Crossing must_cross(const CollectiveCall& call, const CutSet& set);
 
 /// `set_of_rank[r]` names a set for each rank; returns them all, by number.
@@ -33,7 +35,8 @@ struct CutSet {
                                            std::span<const std::uint32_t> set_of_rank,
                                            std::uint32_t sets);
 
-/// Bytes that all ranks send together at least; absent where the sets say it all.
-[[nodiscard]] std::optional<Bytes> must_be_sent(const CollectiveCall& call);
+/// What all ranks send together at least, in units of to_fine(); absent where the sets say it all.
+/// Throws: std::overflow_error if it does not fit.
+[[nodiscard]] std::optional<U128> must_be_sent(const CollectiveCall& call);
 
 }  // namespace collsim::detail

@@ -8,6 +8,10 @@
 //
 // The second phase starts on a rank when that rank has all of the first.
 
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "algorithms/flat.hpp"
@@ -53,6 +57,23 @@ std::unique_ptr<Pattern> pattern_for(const CollectiveCall& call) {
   COLLSIM_ENSURE(false, "naive does not implement this collective");
 }
 
+/// The root's scratch of all_to_all holds ranks · ranks blocks.
+std::optional<std::string> obstacle(const ProgramRequest& request) {
+  const CollectiveCall& call = request.call;
+  constexpr std::uint32_t most_ranks = std::numeric_limits<std::uint16_t>::max();
+  if (call.kind != CollectiveKind::AllToAll) {
+    return std::nullopt;
+  }
+  if (call.ranks > most_ranks) {
+    return "its all_to_all numbers the blocks of all ranks, which goes up to " +
+           std::to_string(most_ranks) + " ranks";
+  }
+  if (call.size().count() > std::numeric_limits<std::int64_t>::max() / call.ranks) {
+    return "its all_to_all puts the data of all ranks into the root's memory, more than 8 EiB";
+  }
+  return std::nullopt;
+}
+
 std::unique_ptr<Program> build(const ProgramRequest& request) {
   return partition("naive", request.call, pattern_for(request.call), request.channels,
                    request.chunks);
@@ -65,7 +86,7 @@ Algorithm naive() {
   return {"naive",
           "everything through one rank: what the good algorithms are measured against",
           {Broadcast, Scatter, Gather, Reduce, AllGather, ReduceScatter, AllReduce, AllToAll},
-          no_obstacle,
+          obstacle,
           build};
 }
 

@@ -46,7 +46,7 @@ Bytes Part::bytes_of(std::uint32_t first, std::uint32_t count) const {
 
 Span Part::blocks(Place place, std::uint32_t first, std::uint32_t count) const {
   if (place.buffer == Buffer::Scratch) {
-    COLLSIM_DCHECK(first + count <= scratch_blocks_, "blocks outside scratch");
+    COLLSIM_ENSURE(std::uint64_t{first} + count <= scratch_blocks_, "blocks outside scratch");
     if (blocked_) {
       return Span::contiguous(Buffer::Scratch,
                               bytes(slice_begin_ * scratch_blocks_ + first * slice_size_),
@@ -65,7 +65,7 @@ Span Part::blocks(Place place, std::uint32_t first, std::uint32_t count) const {
     COLLSIM_DCHECK(count == 1, "several blocks in a buffer of one");
     return Span::contiguous(place.buffer, bytes(slice_begin_), bytes(slice_size_));
   }
-  COLLSIM_DCHECK(first + count <= blocks_, "blocks outside the buffer");
+  COLLSIM_ENSURE(std::uint64_t{first} + count <= blocks_, "blocks outside the buffer");
   if (!blocked_) {
     return Span::contiguous(place.buffer, bytes(slice_begin_ + elements_before(first)),
                             bytes_of(first, count));

@@ -359,8 +359,7 @@ RunResult run_workload(const Cluster& cluster, const Workload& workload,
   try {
     return detail::Executor(cluster, workload, options).run();
   } catch (const std::overflow_error& error) {
-    throw InputError(std::string("the run leaves the range of exact arithmetic: ") + error.what(),
-                     {}, "fewer bytes, faster links or a smaller job would fit");
+    throw out_of_exact_range(error);
   }
 }
 

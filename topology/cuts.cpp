@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <stdexcept>
 #include <utility>
 
 #include "topology/cluster.hpp"
@@ -13,11 +14,11 @@ namespace collsim {
 namespace {
 
 void add(Bandwidth& sum, Bandwidth part, const std::string& what) {
-  std::int64_t units = 0;
-  if (__builtin_add_overflow(sum.units(), part.units(), &units)) {
+  try {
+    sum = checked_add(sum, part);
+  } catch (const std::overflow_error&) {
     throw InputError("the links of " + what + " together exceed 9 PB/s");
   }
-  sum = Bandwidth::from_units(units);
 }
 
 }  // namespace

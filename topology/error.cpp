@@ -88,6 +88,11 @@ InternalError::InternalError(const char* file, int line, const char* condition,
                              const std::string& why)
     : Error(std::string(file) + ":" + std::to_string(line) + ": " + why + " (" + condition + ")") {}
 
+InputError out_of_exact_range(const std::overflow_error& error) {
+  return InputError(std::string("the run leaves the range of exact arithmetic: ") + error.what(),
+                    {}, "fewer bytes, faster links or a smaller job would fit");
+}
+
 std::string nearest(const std::string& word, const std::vector<std::string>& accepted) {
   // Longer words are no slips of the pen, and comparing takes the product of both lengths.
   constexpr std::size_t longest = 64;

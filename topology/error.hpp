@@ -65,6 +65,9 @@ class InternalError : public Error {
   InternalError(const char* file, int line, const char* condition, const std::string& why);
 };
 
+/// What std::overflow_error means to the user: the numbers asked for are too large.
+[[nodiscard]] InputError out_of_exact_range(const std::overflow_error& error);
+
 /// The accepted word nearest to `word` (the same in another case; else an edit distance of at most a
 /// third of its length, at least 1), or an empty string. Words of more than 64 bytes have none. Complexity: O(|word| · total length of
 /// `accepted`).

@@ -9,14 +9,6 @@ namespace {
 
 constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::max();
 
-U128 checked_multiply(U128 a, std::int64_t b) {
-  U128 product = 0;
-  if (__builtin_mul_overflow(a, static_cast<U128>(b), &product)) {
-    throw std::overflow_error("an amount of data times a rate exceeds 128 bits");
-  }
-  return product;
-}
-
 void require_positive(Rate rate) {
   if (rate.numerator <= 0 || rate.denominator <= 0) {
     throw std::domain_error("a transfer needs a positive rate");
@@ -24,6 +16,14 @@ void require_positive(Rate rate) {
 }
 
 }  // namespace
+
+U128 checked_multiply(U128 a, std::int64_t b) {
+  U128 product = 0;
+  if (__builtin_mul_overflow(a, static_cast<U128>(b), &product)) {
+    throw std::overflow_error("an amount of data times a number exceeds 128 bits");
+  }
+  return product;
+}
 
 Duration transfer_time_fine(U128 fine, Rate rate) {
   require_positive(rate);
@@ -50,6 +50,14 @@ Duration checked_add(Duration a, Duration b) {
     throw std::overflow_error("simulated time exceeds 106 days");
   }
   return Duration(sum);
+}
+
+Bandwidth checked_add(Bandwidth a, Bandwidth b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a.units(), b.units(), &sum)) {
+    throw std::overflow_error("links together exceed 9 PB/s");
+  }
+  return Bandwidth::from_units(sum);
 }
 
 Time checked_add(Time a, Duration b) { return Time(checked_add(a.time_since_epoch(), b)); }

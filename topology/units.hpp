@@ -125,6 +125,10 @@ struct Rate {
   return static_cast<U128>(bytes.count()) * 1024U * 1'000'000'000'000U;
 }
 
+/// Data (see to_fine) times a number. Requires: b >= 0. Throws: std::overflow_error instead of
+/// wrapping.
+[[nodiscard]] U128 checked_multiply(U128 a, std::int64_t b);
+
 /// The time to move `fine` units of data (see to_fine) at `rate`, rounded up to the next
 /// picosecond. Throws: std::overflow_error if the result exceeds the range of Duration;
 /// std::domain_error if the rate is not positive.
@@ -140,6 +144,8 @@ struct Rate {
 
 /// Adds durations; throws std::overflow_error instead of wrapping.
 [[nodiscard]] Duration checked_add(Duration a, Duration b);
+/// Adds bandwidths; throws std::overflow_error instead of wrapping.
+[[nodiscard]] Bandwidth checked_add(Bandwidth a, Bandwidth b);
 /// Moves a point in time; throws std::overflow_error instead of wrapping.
 [[nodiscard]] Time checked_add(Time a, Duration b);
 

@@ -55,8 +55,8 @@ void check_crossing(CollectiveKind kind, const std::vector<Expected>& expected) 
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const detail::Crossing crossing = detail::must_cross(call, sets[i]);
     INFO(name_of(kind) << ", set " << i);
-    CHECK(crossing.out == Bytes(expected[i].out));
-    CHECK(crossing.in == Bytes(expected[i].in));
+    CHECK((crossing.out == to_fine(Bytes(expected[i].out))));
+    CHECK((crossing.in == to_fine(Bytes(expected[i].in))));
   }
 }
 
@@ -180,6 +180,41 @@ TEST_CASE("latency counts what other GPUs can pass on") {
   CHECK(named(bounds_on(cluster, call), "latency").time == 2'000'000_ps);
   call.kind = CollectiveKind::AllGather;
   CHECK(named(bounds_on(cluster, call), "latency").time == 2'000'000_ps);
+}
+
+TEST_CASE("bounds of what does not fit 64 bits are exact") {
+  // 8 ranks, links of 1 PB/s = 1000 B/ps. all_reduce of S = 2^60 bytes: 14 S over 8 GPUs' egress
+  // is 14/8 · 2^60 / 1000 ps = 7 · 2^58 / 1000, rounded up; 14 S is more than 2^63 bytes.
+  ClusterSpec spec = test::star(8);
+  spec.node.links[0].bandwidth = Bandwidth::bytes_per_second(1'000'000'000'000'000);
+  const Cluster fast(spec);
+  const std::int64_t size = std::int64_t{1} << 60;
+  CHECK(named(bounds_on(fast, call_of(CollectiveKind::AllReduce, 8, size)), "total sent").time ==
+        Duration((std::int64_t{7} << 58) / 1000 + 1));
+
+  // all_to_all on 2 nodes of 4: 16 blocks of 2^59 bytes are 2^63 bytes each way over the node's one
+  // link of 1 PB/s.
+  ClusterSpec nodes = test::textbook_nodes(2);
+  nodes.fabric.tiers[0].link.bandwidth = Bandwidth::bytes_per_second(1'000'000'000'000'000);
+  for (LinkSpec& inside : nodes.node.links) {
+    inside.bandwidth = nodes.fabric.tiers[0].link.bandwidth;
+  }
+  const std::int64_t block = std::int64_t{1} << 59;
+  CHECK(named(bounds_on(Cluster(nodes), call_of(CollectiveKind::AllToAll, 8, block)), "node cut")
+            .time == Duration(INT64_MAX / 1000 + 1));
+}
+
+TEST_CASE("bounds out of range are the user's fault") {
+  // 2^62 bytes at 1 B/s take longer than 106 days.
+  ClusterSpec slow = test::star(2);
+  slow.node.links[0].bandwidth = Bandwidth::bytes_per_second(1);
+  const CollectiveCall call = call_of(CollectiveKind::AllReduce, 2, std::int64_t{1} << 62);
+  CHECK_THROWS_AS(bounds_on(Cluster(slow), call), InputError);
+
+  // 16 uplinks of 1 PB/s: the group of a leaf switch has more than 9 PB/s.
+  ClusterSpec wide = test::dgx_leaf_spine(4, 32, 1, RoutingKind::Spray);
+  wide.fabric.tiers[1].link.bandwidth = Bandwidth::bytes_per_second(1'000'000'000'000'000);
+  CHECK_THROWS_AS(bounds_on(Cluster(wide), call_of(CollectiveKind::AllReduce, 32, 1)), InputError);
 }
 
 TEST_CASE("one rank or no data: no bounds") {

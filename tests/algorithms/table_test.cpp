@@ -182,3 +182,22 @@ TEST_CASE("the table in the documentation is the table of algorithms") {
   }
   CHECK(rows == algorithms().size());
 }
+
+TEST_CASE("naive all_to_all is refused where the root's memory or its blocks' numbers overflow") {
+  const auto obstacle = [](std::uint32_t ranks, std::int64_t count) {
+    ProgramRequest request;
+    request.call.kind = CollectiveKind::AllToAll;
+    request.call.ranks = ranks;
+    request.call.count = count;
+    request.call.type = DataType::Int8;
+    request.call.in_place = InPlace::No;
+    return find_algorithm("naive").obstacle(request);
+  };
+  CHECK_FALSE(obstacle(65'535, 1));
+  CHECK(obstacle(65'536, 1) ==
+        "its all_to_all numbers the blocks of all ranks, which goes up to 65535 ranks");
+  // 8 blocks of 2^57 bytes from each of 8 ranks are 2^63; one byte less a block fits.
+  CHECK_FALSE(obstacle(8, (std::int64_t{1} << 57) - 1));
+  CHECK(obstacle(8, std::int64_t{1} << 57) ==
+        "its all_to_all puts the data of all ranks into the root's memory, more than 8 EiB");
+}

@@ -102,6 +102,19 @@ class Sizes(program.Case):
                            "error: the run leaves the range of exact arithmetic: a transfer takes longer than "
                            "106 days of simulated time\nhint: fewer bytes, faster links or a smaller job would fit")
 
+    def test_bounds_that_cannot_be_counted(self):
+        # Each of the eight blocks arrives in time where transfers do not share; all of them do not.
+        self.refused(["run", "gather", "--algorithm", "naive", "--network-model", "ideal", *STAR, "--bytes",
+                      "2097152TiB"],
+                     "error: the run leaves the range of exact arithmetic: a transfer takes longer than 106 days of "
+                     "simulated time\nhint: fewer bytes, faster links or a smaller job would fit")
+
+    def test_naive_all_to_all_of_very_many_ranks(self):
+        self.refused(["run", "all_to_all", "--cluster", "textbook-star", "--set", "node.gpus=65536", "--bytes", "64GiB",
+                      "--algorithm", "naive"],
+                     "error: --algorithm: naive does not apply: its all_to_all numbers the blocks of all ranks, which "
+                     "goes up to 65535 ranks")
+
     def test_of_perf(self):
         self.refused([*PERF, "-b", "64M"],
                      "error: -b: the smallest size, 64M, is larger than the largest, 32M\nhint: give both -b and -e")

@@ -12,7 +12,7 @@ namespace collsim {
 
 namespace {
 
-// Room to add up what goes in and out of a set of devices without leaving 64 bits.
+// Room to add up a few links; sums over a set of devices are checked where they are made.
 constexpr Bandwidth greatest_bandwidth = Bandwidth::bytes_per_second(1'000'000'000'000'000);
 // Room to add up the links of a path. Light needs 20 minutes to Mars.
 constexpr Duration greatest_latency = std::chrono::hours(1);
