@@ -65,8 +65,9 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
   Departure departure;
   departure.tag = transfer.tag;
   departure.elapsed = queue_->now() - transfer.start;
+  departure.narrowest = paths_.full_rate(transfer.path).link;
   if (transfer.bytes == Bytes(0)) {
-    departure.bottleneck = paths_.full_rate(transfer.path).link;
+    departure.bottleneck = departure.narrowest;
   } else {
     departure.bottleneck = transfer.bottleneck;
     departure.wire = std::min(wire_time(id), departure.elapsed);

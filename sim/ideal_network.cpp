@@ -52,7 +52,8 @@ std::optional<Departure> IdealNetwork::depart(const Event& event) {
   transfers_.give_back(TransferId(event.subject));
   --under_way_;
   const Duration elapsed = now - transfer.start;
-  return Departure{transfer.tag, elapsed, elapsed, paths_.full_rate(transfer.path).link};
+  const LinkId narrowest = paths_.full_rate(transfer.path).link;
+  return Departure{transfer.tag, elapsed, elapsed, narrowest, narrowest};
 }
 
 void IdealNetwork::set_capacity(LinkId link, Bandwidth bandwidth) {

@@ -101,7 +101,7 @@ void LaneEngine::departed(const Departure& departure) {
   LaneState& lane = operation.lanes[index];
   const Time now = queue_->now();
   const Duration wire = std::min(departure.wire, departure.elapsed);
-  const LevelId wire_level = routes_.narrowest_level(message.path);
+  const LevelId wire_level = routes_.level_of(departure.narrowest);
   const LevelId sharing_level = routes_.level_of(departure.bottleneck);
 
   message.left = now;

@@ -37,6 +37,7 @@ struct Departure {
   Duration wire{};
   Duration elapsed{};  ///< from start to now; elapsed - wire is what sharing cost
   LinkId bottleneck;   ///< the link that set its last rate (lowest id of equals)
+  LinkId narrowest;    ///< the link that sets the route's full rate now (lowest id of equals)
 };
 
 /// Use of one link over a run.

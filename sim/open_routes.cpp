@@ -53,7 +53,6 @@ PathId OpenRoutes::open(DeviceId from, DeviceId to, std::uint32_t connection) {
   }
   Path& path = paths_[id.index()];
   COLLSIM_ENSURE(path.users == 0, "the network opened a path twice");
-  path.narrowest_level = level_of(route.narrowest(*graph_));
   path.sprayed = std::any_of(route.hops.begin(), route.hops.end(), [](const RouteHop& hop) {
     return hop.share_numerator != hop.share_denominator;
   });

@@ -31,9 +31,6 @@ class OpenRoutes {
 
   [[nodiscard]] const Route& route(PathId path) const { return paths_[path.index()].route; }
   [[nodiscard]] Duration latency(PathId path) const { return paths_[path.index()].route.latency; }
-  [[nodiscard]] LevelId narrowest_level(PathId path) const {
-    return paths_[path.index()].narrowest_level;
-  }
   /// The route's latency by level; sums to latency().
   [[nodiscard]] std::span<const Duration> latency_by_level(PathId path) const {
     return {latencies_.data() + path.index() * levels_, levels_};
@@ -46,7 +43,6 @@ class OpenRoutes {
  private:
   struct Path {
     Route route;
-    LevelId narrowest_level;
     std::uint32_t users = 0;
     bool sprayed = false;
     Bytes sent;  ///< not yet in expected_; 0 where sprayed

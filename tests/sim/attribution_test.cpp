@@ -93,6 +93,34 @@ TEST_CASE("latency counts for the level of each link, bytes for that of the narr
   CHECK(sum_of(result) == result.time);
 }
 
+TEST_CASE("bytes count for the level of the link that is the narrowest when they have left") {
+  // The uplink of the NIC falls from 12.5 GB/s to 1 GB/s at the start: 1000 ps a byte on the leaf.
+  const Cluster cluster(textbook_nodes(2));
+  const Graph& graph = cluster.graph();
+  const auto pair = gpus(cluster, {0, 4});
+  Workload workload;
+  for (const RouteHop& hop : cluster.router().route(pair->at(0), pair->at(1)).hops) {
+    if (graph.levels()[graph.link(hop.link).level.index()] == "leaf") {
+      workload.capacity_changes.push_back({Time{}, hop.link, 1_GBps});
+    }
+  }
+  REQUIRE(workload.capacity_changes.size() == 2);
+  workload.capacity_changes.pop_back();
+  const LevelId outer = graph.link(workload.capacity_changes[0].link).level;
+  for (const NetworkModel network : {NetworkModel::Flow, NetworkModel::Ideal}) {
+    TableProgram program = program_for(2);
+    program.connect({Rank(0), 0}, {Rank(1), 0});
+    program.add(Rank(0), 0, step(1000_B).send(0));
+    program.add(Rank(1), 0, step(1000_B).receive(0));
+    workload.operations.assign(1, collective(std::move(program), pair));
+    RunOptions options;
+    options.network = network;
+    const RunResult result = run_workload(cluster, workload, options);
+    CHECK(part(result, Cause::Wire, outer) == Duration(1'000'000));
+    CHECK(part(result, Cause::Wire) == Duration(1'000'000));
+  }
+}
+
 TEST_CASE("a sprayed route's latency is that of its slowest path") {
   const Cluster cluster(dgx_leaf_spine(4, 32, 1, RoutingKind::Spray));
   TableProgram program = program_for(2);
