@@ -100,7 +100,7 @@ Exit run(const RunCommand& command) {
   if (command.trace == "-") {
     throw InputError("stdout is for the result: a trace needs a file", "--trace");
   }
-  if (!command.trace.empty() && command.trace == command.output.file) {
+  if (!command.trace.empty() && same_file(command.trace, command.output.file)) {
     throw InputError("is the file of --output: the one would overwrite the other", "--trace");
   }
   const Machine machine = load_machine(command.cluster);

@@ -78,6 +78,23 @@ void write_file(const std::string& option, const std::string& name, const std::s
   }
 }
 
+bool same_file(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty()) {
+    return false;
+  }
+  std::error_code ignored;
+  if (std::filesystem::equivalent(one, other, ignored)) {
+    return true;
+  }
+  const auto resolved = [](const std::string& name) {
+    std::error_code unresolved;
+    const auto absolute = std::filesystem::absolute(name, unresolved);
+    auto path = std::filesystem::weakly_canonical(absolute, unresolved);
+    return unresolved ? absolute.lexically_normal() : path;
+  };
+  return resolved(one) == resolved(other);
+}
+
 void write_output(const OutputOptions& options, const std::string& text) {
   if (options.to_stdout()) {
     write_stdout(text);

@@ -32,8 +32,9 @@ class Usage(program.Case):
 
     def test_values_that_options_do_not_take(self):
         self.refused([*RUN, "--output", ""], "error: --output: must not be empty")
-        self.refused([*RUN, "--trace", "same", "--output", "same"],
-                     "error: --trace: is the file of --output: the one would overwrite the other")
+        for one, other in (("same", "same"), ("./same", "same"), ("same", "nowhere/../same")):
+            self.refused([*RUN, "--trace", one, "--output", other],
+                         "error: --trace: is the file of --output: the one would overwrite the other")
         self.assertEqual(self.run_program(*RUN, "--verify=no").returncode, 2)
         self.assertEqual(self.run_program(*PERF, "--isolated", "-n", "7").returncode, 2)
         self.assertEqual(self.run_program(*PERF, "--isolated", "-w", "7").returncode, 2)
