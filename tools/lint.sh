@@ -136,7 +136,9 @@ if [[ -s $left_out ]]; then
   echo "out of time, not checked by clang-tidy:"
   cat "$left_out"
 fi
-if ((status == 0)); then
+if ((status == 0)) && [[ -s $left_out ]]; then
+  echo "lint: clean so far, $(wc -l <"$left_out") files not checked"
+elif ((status == 0)); then
   echo "lint: clean"
 else
   echo "lint: see above" >&2
