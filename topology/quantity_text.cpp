@@ -296,10 +296,14 @@ std::string to_text(Bandwidth bandwidth) {
 }
 
 std::string to_text(Bytes bytes) {
-  constexpr std::array<Unit, 5> units{{{"B", 1},
+  constexpr std::array<Unit, 9> units{{{"B", 1},
+                                       {"kB", 1'000},
                                        {"KiB", std::int64_t{1} << 10},
+                                       {"MB", 1'000'000},
                                        {"MiB", std::int64_t{1} << 20},
+                                       {"GB", 1'000'000'000},
                                        {"GiB", std::int64_t{1} << 30},
+                                       {"TB", 1'000'000'000'000},
                                        {"TiB", std::int64_t{1} << 40}}};
   const Unit* unit = units.data();
   for (const Unit& candidate : units) {

@@ -34,7 +34,7 @@ namespace collsim {
 [[nodiscard]] std::string to_text(Duration duration);
 /// The value in the largest decimal unit in which it is at least 1: "450 GB/s", "12.5 GB/s".
 [[nodiscard]] std::string to_text(Bandwidth bandwidth);
-/// The value in the largest binary unit that divides it: "64 MiB", "1536 KiB", "1000 B".
+/// The value in the largest unit that divides it: "64 MiB", "1536 KiB", "80 GB", "1001 B".
 [[nodiscard]] std::string to_text(Bytes bytes);
 
 }  // namespace collsim

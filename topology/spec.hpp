@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "topology/gpu_memory.hpp"
 #include "topology/graph.hpp"
 #include "topology/units.hpp"
 
@@ -51,6 +52,7 @@ struct NodeSpec {
   std::uint32_t gpus = 0;  ///< the family "gpu" of kind gpu
   std::vector<DeviceGroupSpec> devices;
   std::vector<LinkSpec> links;
+  std::vector<MemoryLevelSpec> gpu_memory;  ///< what is inside each of its GPUs; may be empty
 };
 
 enum class FabricKind : std::uint8_t {

@@ -153,7 +153,9 @@ TEST_CASE("quantities are printed in the largest unit that fits", "[quantity_tex
   CHECK(to_text(0_B) == "0 B");
   CHECK(to_text(64_MiB) == "64 MiB");
   CHECK(to_text(1536_KiB) == "1536 KiB");
-  CHECK(to_text(1000_B) == "1000 B");
+  CHECK(to_text(1000_B) == "1 kB");
+  CHECK(to_text(1001_B) == "1001 B");
+  CHECK(to_text(Bytes(80'000'000'000)) == "80 GB");
 }
 
 TEST_CASE("reading what was printed gives the same quantity", "[quantity_text]") {

@@ -121,7 +121,7 @@ TEST_CASE("a path that means nothing is named with the nearest one", "[overlay]"
   CHECK(message(two_gpus(), {"node.link[0].bandwidth=1 GB/s"}) ==
         "--set node.link[0].bandwidth=1 GB/s: error: node.link: unknown key, did you mean "
         "\"links\"?\n"
-        "hint: accepted: name, description, gpus, devices or links");
+        "hint: accepted: name, description, gpus, devices, links or gpu_memory");
   CHECK(message(two_gpus(), {"node.links[0].bandwith=1 GB/s"}) ==
         "--set node.links[0].bandwith=1 GB/s: error: node.links[0].bandwith: unknown key, did you "
         "mean \"bandwidth\"?\n"

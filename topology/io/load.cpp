@@ -118,11 +118,19 @@ void add_positions(const YamlTree& tree, YamlId id, const std::string& path, Sou
   }
 }
 
+/// Whether a value is for the reader's eyes: no result depends on it.
+bool only_describes(std::string_view path) {
+  if (path.starts_with("nodes[")) {
+    path.remove_prefix(path.find("].") + 2);
+  }
+  return path == "description" || path == "node.description" || path == "node.name" ||
+         path.starts_with("node.gpu_memory[");
+}
+
 std::string digest_of(const ClusterSpec& spec) {
   Digest digest;
   for (const Provenance& value : spec.values) {
-    if (value.path == "description" || value.path == "node.description" ||
-        value.path == "node.name") {
+    if (only_describes(value.path)) {
       continue;
     }
     digest.add(value.path);

@@ -9,6 +9,7 @@
 
 #include "topology/error.hpp"
 #include "topology/io/read_fabric.hpp"
+#include "topology/io/read_gpu_memory.hpp"
 #include "topology/io/yaml_reader.hpp"
 
 namespace collsim {
@@ -58,7 +59,7 @@ NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::s
     owner.refuse_missing("node", hint);
   }
   const MappingReader reader(context, *located,
-                             {"name", "description", "gpus", "devices", "links"});
+                             {"name", "description", "gpus", "devices", "links", "gpu_memory"});
   NodeSpec node;
   node.name = reader.text("name", Default<std::string>{"node"});
   if (reader.has("description")) {
@@ -78,6 +79,7 @@ NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::s
   for (const LocatedNode& item : reader.items("links")) {
     node.links.push_back(read_link(context, item, true));
   }
+  node.gpu_memory = read_gpu_memory(context, reader);
   return node;
 }
 
