@@ -174,8 +174,8 @@ class Names(program.Case):
     def test_cluster(self):
         self.refused(["topology", "show", "--cluster", "textbok-star"],
                      'error: unknown cluster "textbok-star", did you mean "textbook-star"?\n'
-                     "hint: known: dgx-h100, dgx-h100-x4, textbook-2x4, textbook-mesh, textbook-mesh-8, "
-                     "textbook-star, textbook-star-8")
+                     "hint: known: dgx-a100, dgx-b200, dgx-h100, dgx-h100-x4, textbook-2x4, textbook-mesh, "
+                     "textbook-mesh-8, textbook-star, textbook-star-8")
         self.refused(["topology", "show", "--cluster", "./none.yaml"],
                      'error: cannot read "./none.yaml": no such file')
         self.refused(["list", "clusters", "--config-dir", "nowhere"],

@@ -130,6 +130,35 @@ TEST_CASE("dgx-h100 is 8 GPUs on NVSwitch with a NIC each", "[clusters]") {
   CHECK(compare(route.full_rate(graph), Rate(450_GBps)) == std::strong_ordering::equal);
 }
 
+TEST_CASE("dgx-a100 has two GPUs and two NICs a PCIe switch", "[clusters]") {
+  const Cluster cluster = build_cluster(load_cluster("dgx-a100", {}, shipped()));
+  const Graph& graph = cluster.graph();
+  CHECK(graph.gpus().size() == 8);
+  CHECK(graph.nics(NodeId(0)).size() == 8);
+  for (const std::string device : {"gpu6", "gpu7", "nic6", "nic7"}) {
+    CHECK(link_between(graph, device, "pcie-switch3").bandwidth == parse_bandwidth("31.5 GB/s"));
+  }
+  CHECK(link_between(graph, "pcie-switch1", "cpu0").kind == LinkKind::Pcie);
+  CHECK(link_between(graph, "pcie-switch2", "cpu1").kind == LinkKind::Pcie);
+  // 12 links of 25 GB/s; 150 ns to the switch and as much from it.
+  const Route route = cluster.router().route(graph.gpus()[0], graph.gpus()[7]);
+  CHECK(route.latency == 300'000_ps);
+  CHECK(compare(route.full_rate(graph), Rate(300_GBps)) == std::strong_ordering::equal);
+}
+
+TEST_CASE("dgx-b200 is 8 GPUs on NVSwitch with a NIC each", "[clusters]") {
+  const Cluster cluster = build_cluster(load_cluster("dgx-b200", {}, shipped()));
+  const Graph& graph = cluster.graph();
+  CHECK(graph.gpus().size() == 8);
+  CHECK(graph.nics(NodeId(0)).size() == 8);
+  CHECK(link_between(graph, "nic5", "pcie-switch5").bandwidth == 63_GBps);
+  CHECK(link_between(graph, "cpu0", "cpu1").kind == LinkKind::Socket);
+  // 18 links of 50 GB/s; 300 ns to the switch and as much from it.
+  const Route route = cluster.router().route(graph.gpus()[0], graph.gpus()[7]);
+  CHECK(route.latency == 600'000_ps);
+  CHECK(compare(route.full_rate(graph), Rate(900_GBps)) == std::strong_ordering::equal);
+}
+
 TEST_CASE("dgx-h100-x4 joins 32 NICs on one switch", "[clusters]") {
   const Cluster cluster = build_cluster(load_cluster("dgx-h100-x4", {}, shipped()));
   const Graph& graph = cluster.graph();
