@@ -172,10 +172,12 @@ class Names(program.Case):
                      "hint: did you mean flow?")
 
     def test_cluster(self):
+        shipped = len(self.json("list", "clusters")["entries"])
         self.refused(["topology", "show", "--cluster", "textbok-star"],
                      'error: unknown cluster "textbok-star", did you mean "textbook-star"?\n'
-                     "hint: known: dgx-a100, dgx-b200, dgx-h100, dgx-h100-x4, textbook-2x4, textbook-mesh, "
-                     "textbook-mesh-8, textbook-star, textbook-star-8")
+                     f"hint: `collsim list clusters` shows all {shipped}")
+        self.refused(["topology", "show", "--cluster", "h800"],
+                     f'error: unknown cluster "h800"\nhint: known: hgx-h800; `collsim list clusters` shows all {shipped}')
         self.refused(["topology", "show", "--cluster", "./none.yaml"],
                      'error: cannot read "./none.yaml": no such file')
         self.refused(["list", "clusters", "--config-dir", "nowhere"],

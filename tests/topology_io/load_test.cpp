@@ -204,6 +204,26 @@ TEST_CASE("an unknown cluster is named with the nearest known one", "[load]") {
         "hint: no cluster is known by name");
 }
 
+TEST_CASE("of many known names those that contain the word are shown", "[load]") {
+  const Folder folder("many");
+  for (char last = 'a'; last < 'n'; ++last) {
+    folder.write(std::string("clusters/box-") + last + ".yaml", two_gpus());
+  }
+  folder.write("clusters/dgx-h100.yaml", two_gpus());
+  folder.write("clusters/dgx-h100-x4.yaml", two_gpus());
+  const ConfigPath path{{folder.path()}};
+  CHECK(message_of("h100", path) ==
+        "error: unknown cluster \"h100\"\n"
+        "hint: known: dgx-h100, dgx-h100-x4; `collsim list clusters` shows all 15");
+  // In all, or in more than a line shows.
+  CHECK(message_of("x", path) ==
+        "error: unknown cluster \"x\"\n"
+        "hint: `collsim list clusters` shows all 15");
+  CHECK(message_of("cray", path) ==
+        "error: unknown cluster \"cray\"\n"
+        "hint: `collsim list clusters` shows all 15");
+}
+
 TEST_CASE("of two clusters of a name the first directory's is taken", "[load]") {
   const Folder first("first");
   const Folder second("second");

@@ -16,6 +16,34 @@ bool is_path(const std::string& reference) {
   return reference.find('/') != std::string::npos || reference.ends_with(extension);
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) {
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  return list;
+}
+
+/// All names if they are few; else those that contain the word, and where all are shown.
+std::string what_is_known(const std::vector<std::string>& names, const std::string& word,
+                          const std::string& noun) {
+  constexpr std::size_t few = 12;
+  if (names.empty()) {
+    return "no " + noun + " is known by name";
+  }
+  if (names.size() <= few) {
+    return "known: " + joined(names);
+  }
+  std::vector<std::string> alike;
+  for (const std::string& name : names) {
+    if (!word.empty() && name.find(word) != std::string::npos) {
+      alike.push_back(name);
+    }
+  }
+  const std::string all = "`collsim list " + noun + "s` shows all " + std::to_string(names.size());
+  return alike.empty() || alike.size() > few ? all : "known: " + joined(alike) + "; " + all;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> config_files(const ConfigPath& path, std::string_view folder) {
@@ -50,15 +78,12 @@ std::string find_config(const ConfigPath& path, std::string_view folder,
   for (const auto& [name, file] : files) {
     names.push_back(name);
   }
-  const std::string near = nearest(reference.substr(0, 64), names);
-  std::string known;
-  for (const std::string& name : names) {
-    known += (known.empty() ? "known: " : ", ") + name;
-  }
+  const std::string word = reference.substr(0, 64);
+  const std::string near = nearest(word, names);
   const std::string noun(folder.substr(0, folder.size() - 1));  // "clusters" → "cluster"
   throw InputError("unknown " + noun + " " + in_quotes(reference) +
                        (near.empty() ? "" : ", did you mean \"" + near + "\"?"),
-                   {}, known.empty() ? "no " + noun + " is known by name" : known);
+                   {}, what_is_known(names, word, noun));
 }
 
 std::string folder_of(const YamlTree& tree, Position position) {

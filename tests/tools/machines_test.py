@@ -1,0 +1,101 @@
+"""What the links of each shipped machine allow must come out of a simulation: one rate for two GPUs
+that send to each other, one for all of them in an all-to-all. Both are a GPU's bytes out (and in) a second.
+
+The figures are worked out from the machine's description in the comments, not from a run. Messages are
+so large that latency is far below the 1 % that is allowed.
+"""
+
+import re
+from pathlib import Path
+
+import program
+
+SIZE = "1GiB"
+TOLERANCE = 0.01
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+PCIE3, PCIE4, PCIE5, PCIE6 = 15.75, 31.5, 63, 121
+
+
+class Machine:
+    """`pairs`: ("gpu0 gpu1", GB/s); `everyone`: GB/s of each GPU in an all-to-all of all."""
+
+    def __init__(self, pairs, everyone):
+        self.pairs = pairs
+        self.everyone = everyone
+
+
+def switched(rate, last):
+    """All GPUs on one NVSwitch: any pair and everyone at once get what a GPU has."""
+    return Machine([("gpu0 gpu1", rate), (f"gpu0 gpu{last}", rate)], rate)
+
+
+ONE_NODE = {
+    # 25 GB/s a link; 0-1 have one, 0-3 two, 0-7 none: PCIe 3 and both sockets, 15.75 GB/s. In an all-to-all
+    # each GPU sends 3 of 7 blocks over PCIe, and two GPUs share a switch's way up: 6 blocks at 15.75 GB/s
+    # take as long as anything (a block at 25 GB/s, 12 blocks of 8 GPUs between the sockets at 38.4).
+    "dgx-1v": Machine([("gpu0 gpu1", 25), ("gpu0 gpu3", 50), ("gpu0 gpu7", PCIE3)], 7 / 6 * PCIE3),
+    # 6 links of 25 GB/s.
+    "dgx-2": switched(150, 15),
+    # 18 links of 25 GB/s.
+    "dgx-h100": switched(450, 7),
+    "dgx-h200": switched(450, 7),
+    # 8 links of 25 GB/s.
+    "hgx-h800": switched(200, 7),
+    # 18 links of 50 GB/s.
+    "hgx-b300": switched(900, 7),
+    "gb200-nvl72": switched(900, 71),
+    "gb300-nvl72": switched(900, 71),
+    # 6 links of 25 GB/s for each pair; everyone uses those to all three peers.
+    "gh200-x4": Machine([("gpu0 gpu3", 150)], 3 * 150),
+    # One link for each pair; everyone uses all seven.
+    "mi300x": Machine([("gpu0 gpu7", 64)], 7 * 64),
+    "mi355x": Machine([("gpu0 gpu7", 76.5)], 7 * 76.5),
+}
+
+
+class Rates(program.Case):
+    def rate(self, collective, cluster, *words):
+        return self.row("run", collective, "--cluster", cluster, "--bytes", SIZE, *words, "--quiet")["busbw_GBps"]
+
+    def close(self, rate, expected):
+        self.assertLessEqual(rate, expected * (1 + 1e-9))
+        self.assertGreaterEqual(rate, expected * (1 - TOLERANCE))
+
+    def test_two_gpus(self):
+        for name, machine in ONE_NODE.items():
+            for pair, expected in machine.pairs:
+                placement = self.file("placement.txt", pair.replace(" ", "\n") + "\n")
+                for collective in ("send_recv", "all_to_all"):
+                    with self.subTest(f"{name}, {pair}, {collective}"):
+                        # Of an all-to-all, each of two ranks keeps one half: nccl-tests' busbw counts what is sent.
+                        self.close(self.rate(collective, name, "--placement", str(placement)), expected)
+
+    def test_all_gpus(self):
+        for name, machine in ONE_NODE.items():
+            with self.subTest(name):
+                self.close(self.rate("all_to_all", name), machine.everyone)
+
+
+class Library(program.Case):
+    def test_every_cluster_has_its_figures(self):
+        named = {entry["name"] for entry in self.json("list", "clusters")["entries"]}
+        machines = {name for name in named if not name.startswith("textbook-")}
+        self.assertEqual(machines - {"dgx-h100-x4"}, set(ONE_NODE))
+
+    def test_every_node_is_a_cluster_too(self):
+        clusters = {entry["name"] for entry in self.json("list", "clusters")["entries"]}
+        self.assertLessEqual({entry["name"] for entry in self.json("list", "nodes")["entries"]}, clusters)
+
+    def test_every_source_is_explained(self):
+        text = (CONFIGS / "README.md").read_text(encoding="utf-8")
+        known = {key for row in re.findall(r"^\| ([^|]+) \|", text.split("## Sources")[1], re.M) for key in row.split(", ")}
+        used = {}
+        for file in [CONFIGS / "README.md", *sorted(CONFIGS.rglob("*.yaml"))]:
+            for comment in re.findall(r"#.*|^\|.*", file.read_text(encoding="utf-8"), re.M):
+                for key in re.findall(r"\[([A-Z0-9][A-Z0-9&]+)\](?!\()", comment):
+                    used.setdefault(key, file.name)
+        self.assertGreater(len(used), 10)
+        self.assertEqual({key: file for key, file in used.items() if key not in known}, {})
+
+
+program.main()
