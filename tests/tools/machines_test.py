@@ -29,11 +29,13 @@ def switched(rate, last):
     return Machine([("gpu0 gpu1", rate), (f"gpu0 gpu{last}", rate)], rate)
 
 
+# 25 GB/s a link; 0-1 have one, 0-3 two, 0-7 none: PCIe 3 and both sockets, 15.75 GB/s. In an all-to-all
+# each GPU sends 3 of 7 blocks over PCIe, and two GPUs share a switch's way up: 6 blocks at 15.75 GB/s
+# take longest (a block at 25 GB/s does not, nor do 12 blocks each way between the sockets at 38.4 or more).
+CUBE_MESH = Machine([("gpu0 gpu1", 25), ("gpu0 gpu3", 50), ("gpu0 gpu7", PCIE3)], 7 / 6 * PCIE3)
+
 ONE_NODE = {
-    # 25 GB/s a link; 0-1 have one, 0-3 two, 0-7 none: PCIe 3 and both sockets, 15.75 GB/s. In an all-to-all
-    # each GPU sends 3 of 7 blocks over PCIe, and two GPUs share a switch's way up: 6 blocks at 15.75 GB/s
-    # take as long as anything (a block at 25 GB/s, 12 blocks of 8 GPUs between the sockets at 38.4).
-    "dgx-1v": Machine([("gpu0 gpu1", 25), ("gpu0 gpu3", 50), ("gpu0 gpu7", PCIE3)], 7 / 6 * PCIE3),
+    "dgx-1v": CUBE_MESH,
     # 6 links of 25 GB/s.
     "dgx-2": switched(150, 15),
     # 18 links of 25 GB/s.
@@ -50,12 +52,45 @@ ONE_NODE = {
     # One link for each pair; everyone uses all seven.
     "mi300x": Machine([("gpu0 gpu7", 64)], 7 * 64),
     "mi355x": Machine([("gpu0 gpu7", 76.5)], 7 * 76.5),
+    # 4 links of 25 GB/s for each pair.
+    "polaris": Machine([("gpu0 gpu3", 100)], 3 * 100),
+    "perlmutter": Machine([("gpu0 gpu3", 100)], 3 * 100),
+    "leonardo": Machine([("gpu0 gpu3", 100)], 3 * 100),
+    # All goes to a CPU and down again, and the four GPUs behind a switch share its ways up and down.
+    "rtx3090": Machine([("gpu0 gpu1", PCIE4 / 2), ("gpu0 gpu7", PCIE4)], PCIE4 / 4),
+    # Four links of 14.0625 GB/s in a pair; of three blocks two go over PCIe.
+    "rtx3090-bridge": Machine([("gpu0 gpu1", 56.25), ("gpu0 gpu2", PCIE4)], 3 / 2 * PCIE4),
+    # Of a GPU's 7 blocks 4 go to the other socket: 16 share 67.2 GB/s, so a block has 4.2, and the GPU 7 of them.
+    "rtx4090": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], 7 * 67.2 / 16),
+    "rtx5090": Machine([("gpu0 gpu7", PCIE5)], PCIE5),
+    # 16 blocks share the way from one switch to the other.
+    "rtx-pro-6000": Machine([("gpu0 gpu1", PCIE5), ("gpu0 gpu7", PCIE5)], 7 * PCIE5 / 16),
+    # 16 blocks share 144 GB/s between the sockets: 9 GB/s each, while 7 blocks share a GPU's 31.5: 4.5 each.
+    "l40s": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], PCIE4),
+    "aws-g5-48xlarge": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], PCIE4),  # 108 GB/s between the sockets
+    "aws-g4dn-metal": Machine([("gpu0 gpu1", PCIE3 / 2), ("gpu0 gpu7", PCIE3 / 2)], PCIE3 / 2),  # 41.6 GB/s
+    # 12 links of 25 GB/s.
+    "a100-pcie-bridge": Machine([("gpu0 gpu1", 300)], 300),
+    "h100-pcie-bridge": Machine([("gpu0 gpu1", 300)], 300),
+    # Through both CPUs.
+    "a100-pcie": Machine([("gpu0 gpu1", PCIE4)], PCIE4),
+    # Two links of 25 GB/s.
+    "rtx2080ti-bridge": Machine([("gpu0 gpu1", 50)], 50),
+    "aws-p3dn": CUBE_MESH,
+    "aws-p4d": switched(300, 7),
+    "aws-p4de": switched(300, 7),
+    "aws-p5": switched(450, 7),
+    "aws-p5en": switched(450, 7),
+    "gcp-a2": switched(300, 7),
+    "gcp-a3-high": switched(450, 7),
+    "gcp-a3-mega": switched(450, 7),
 }
 
 
 class Rates(program.Case):
     def rate(self, collective, cluster, *words):
-        return self.row("run", collective, "--cluster", cluster, "--bytes", SIZE, *words, "--quiet")["busbw_GBps"]
+        return self.row("run", collective, "--cluster", cluster, "--set", "nodes=1", "--bytes", SIZE, *words,
+                        "--quiet")["busbw_GBps"]
 
     def close(self, rate, expected):
         self.assertLessEqual(rate, expected * (1 + 1e-9))
