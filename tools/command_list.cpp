@@ -93,6 +93,9 @@ Listing listing_of(const ListCommand& command) {
   if (command.what == "nodes") {
     return config_listing(list_nodes(config_path(command.cluster)));
   }
+  if (command.what == "gpus") {
+    return config_listing(list_gpus(config_path(command.cluster)));
+  }
   if (command.what == "algorithms") {
     return algorithm_listing();
   }
@@ -184,8 +187,8 @@ void add_list_command(CLI::App& app, Action& chosen) {
   CLI::App* sub =
       app.add_subcommand("list", "what there is to choose from, and where it comes from");
   add_choice(*sub, "KIND", command->what,
-             {"clusters", "nodes", "algorithms", "collectives", "parameters"},
-             "clusters, nodes, algorithms, collectives or parameters")
+             {"clusters", "nodes", "gpus", "algorithms", "collectives", "parameters"},
+             "clusters, nodes, gpus, algorithms, collectives or parameters")
       ->required();
   add_config_directory(*sub, command->cluster);
   add_output_options(*sub, command->output);

@@ -82,7 +82,7 @@ class Usage(program.Case):
         self.refused([*RUN, "--format", "xml"], 'error: --format: unknown word "xml"; expected table, json or csv')
         self.refused([*RUN, "--links", "some"], 'error: --links: unknown word "some"; expected top or all')
         self.refused(["list", "cluster"],
-                     'error: KIND: unknown word "cluster"; expected clusters, nodes, algorithms, collectives or '
+                     'error: KIND: unknown word "cluster"; expected clusters, nodes, gpus, algorithms, collectives or '
                      'parameters\nhint: did you mean clusters?')
 
 

@@ -13,7 +13,8 @@ class Listing(program.Case):
         return [entry["name"] for entry in self.json("list", kind, *words)["entries"]]
 
     def test_clusters_and_nodes(self):
-        for kind, some in [("clusters", ["dgx-h100", "dgx-h100-x4", "textbook-star-8"]), ("nodes", ["dgx-h100"])]:
+        for kind, some in [("clusters", ["dgx-h100", "dgx-h100-x4", "textbook-star-8"]), ("nodes", ["dgx-h100"]),
+                           ("gpus", ["h100-sxm", "mi300x"])]:
             files = sorted(file.stem for file in (CONFIGS / kind).glob("*.yaml"))
             self.assertEqual(self.names(kind), files)
             self.assertLessEqual(set(some), set(files))

@@ -38,6 +38,8 @@ ONE_NODE = {
     "dgx-1v": CUBE_MESH,
     # 6 links of 25 GB/s.
     "dgx-2": switched(150, 15),
+    "dgx-a100": switched(300, 7),  # 12 links of 25 GB/s
+    "dgx-b200": switched(900, 7),  # 18 links of 50 GB/s
     # 18 links of 25 GB/s.
     "dgx-h100": switched(450, 7),
     "dgx-h200": switched(450, 7),

@@ -42,6 +42,7 @@ class Folder {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_ / "clusters");
     std::filesystem::create_directories(path_ / "nodes");
+    std::filesystem::create_directories(path_ / "gpus");
   }
   ~Folder() { std::filesystem::remove_all(path_); }
   Folder(const Folder&) = delete;
@@ -186,6 +187,9 @@ TEST_CASE("every shipped cluster and node has a line that describes it", "[clust
   for (const ConfigEntry& entry : list_nodes(shipped())) {
     CHECK_FALSE(entry.description.empty());
   }
+  for (const ConfigEntry& entry : list_gpus(shipped())) {
+    CHECK_FALSE(entry.description.empty());
+  }
 }
 
 TEST_CASE("an unknown cluster is named with the nearest known one", "[load]") {
@@ -222,6 +226,43 @@ TEST_CASE("of many known names those that contain the word are shown", "[load]")
   CHECK(message_of("cray", path) ==
         "error: unknown cluster \"cray\"\n"
         "hint: `collsim list clusters` shows all 15");
+}
+
+TEST_CASE("what is inside a GPU may stand in a file of its own", "[load]") {
+  const Folder folder("gpus");
+  folder.write("gpus/big.yaml",
+               "name: big\n"
+               "description: much memory\n"
+               "memory:\n"
+               "  - level: memory\n"
+               "    capacity: {value: 96 GB, source: nominal}\n");
+  folder.write("nodes/box.yaml", "gpus: 1\ngpu_memory: big\n");
+  folder.write("clusters/one.yaml", "name: one\nnode: box\n");
+  const ConfigPath path{{folder.path()}};
+  const auto capacity = [&path](const std::vector<std::string>& set) {
+    const LoadedCluster loaded = load_cluster("one", test::settings(set), path);
+    return loaded.spec.node.gpu_memory.at(0).capacity->value;
+  };
+  CHECK(capacity({}) == Bytes(96'000'000'000));
+  CHECK(capacity({"node.gpu_memory[0].capacity.value=80 GB"}) == Bytes(80'000'000'000));
+  CHECK(capacity({"node={gpus: 2, gpu_memory: big}"}) == Bytes(96'000'000'000));
+  CHECK(list_gpus(path).at(0).description == "much memory");
+
+  CHECK(message_of("one", path, {"node.gpu_memory=bog"}) ==
+        "--set node.gpu_memory=bog: error: node.gpu_memory: unknown gpu \"bog\", did you mean "
+        "\"big\"?\n"
+        "hint: known: big");
+  const std::string file = folder.write("gpus/big.yaml", "name: big\nmemry: []\n");
+  CHECK(message_of("one", path) == file +
+                                       ":2:1: error: memry: unknown key, did you mean \"memory\"?\n"
+                                       "  memry: []\n"
+                                       "  ^\n"
+                                       "hint: accepted: name, description or memory");
+  folder.write("gpus/big.yaml", "name: big\n");
+  CHECK(message_of("one", path) == file +
+                                       ":1:1: error: missing key \"memory\"\n"
+                                       "  name: big\n"
+                                       "  ^");
 }
 
 TEST_CASE("of two clusters of a name the first directory's is taken", "[load]") {

@@ -118,9 +118,9 @@ TEST_CASE("a level that does not exist is named with the nearest one", "[gpu_mem
         "        notes: 64 KiB a unit\n"
         "        ^\n"
         "hint: accepted: level, name, capacity, bandwidth, latency or note");
-  CHECK(message("name: a\nnode: {gpus: 1, gpu_memory: 3}\n") ==
-        "x.yaml:2:29: error: node.gpu_memory: expected a list, got \"3\"\n"
-        "  node: {gpus: 1, gpu_memory: 3}\n"
+  CHECK(message("name: a\nnode: {gpus: 1, gpu_memory: {l1: 3}}\n") ==
+        "x.yaml:2:29: error: node.gpu_memory: expected a list, got a mapping\n"
+        "  node: {gpus: 1, gpu_memory: {l1: 3}}\n"
         "                              ^");
 }
 

@@ -18,23 +18,19 @@ namespace {
 
 constexpr std::string_view clusters_folder = "clusters";
 constexpr std::string_view nodes_folder = "nodes";
+constexpr std::string_view gpus_folder = "gpus";
 
-/// A name for a cluster that another file describes: { alias: NAME, description: … }. Aliases of
-/// aliases are refused, so there are no cycles.
-struct AliasFile {
-  std::string target;
-  Position position;
-};
-
-std::optional<AliasFile> read_alias(const YamlTree& tree, YamlId root) {
+/// Whether this is a name for a cluster that another file describes: { alias: NAME, description: … }.
+/// Aliases of aliases are refused, so there are no cycles.
+bool is_alias(const YamlTree& tree, YamlId root) {
   if (!tree.find(root, "alias")) {
-    return std::nullopt;
+    return false;
   }
   std::vector<Provenance> unused;
   const MappingReader reader(ReadContext{tree, unused}, LocatedNode{root, {}},
                              {"alias", "description"});
-  std::string target = reader.text("alias");
-  return AliasFile{std::move(target), tree.node(*tree.find(root, "alias")).position};
+  static_cast<void>(reader.text("alias"));
+  return true;
 }
 
 YamlId parse_text(YamlTree& tree, const std::string& file, std::string_view text) {
@@ -50,48 +46,76 @@ YamlId parse_file(YamlTree& tree, const std::string& file) {
   return parse_text(tree, file, read_file(file));
 }
 
-/// Replaces an alias by the document that it names.
-YamlId follow_alias(YamlTree& tree, YamlId root, const ConfigPath& config) {
-  const std::optional<AliasFile> alias = read_alias(tree, root);
-  if (!alias) {
-    return root;
-  }
+/// Parses the file that a value names; what is wrong with the name is said at `path`.
+YamlId parse_named(YamlTree& tree, YamlId reference, std::string_view folder,
+                   const std::string& path, const ConfigPath& config) {
+  const Position position = tree.node(reference).position;
+  const std::string name = tree.node(reference).text;
   try {
-    root = parse_file(tree, find_config(config, clusters_folder, alias->target,
-                                        folder_of(tree, alias->position)));
-  } catch (const InputError& error) {
-    if (!error.location().file.empty()) {
-      throw;
-    }
-    refuse_at(tree, alias->position, "alias", error.message(), error.hint());
-  }
-  if (tree.find(root, "alias")) {
-    refuse_at(tree, alias->position, "alias", in_quotes(alias->target) + " is an alias itself");
-  }
-  return root;
-}
-
-/// Replaces the name of a node file by its contents.
-void include_node(YamlTree& tree, YamlId owner, const std::string& path, const ConfigPath& config) {
-  if (tree.node(owner).kind != YamlNode::Kind::Mapping) {
-    return;
-  }
-  const std::optional<YamlId> reference = tree.find(owner, "node");
-  if (!reference || !tree.node(*reference).is_scalar()) {
-    return;
-  }
-  const Position position = tree.node(*reference).position;
-  const std::string name = tree.node(*reference).text;
-  YamlId node;
-  try {
-    node = parse_file(tree, find_config(config, nodes_folder, name, folder_of(tree, position)));
+    return parse_file(tree, find_config(config, folder, name, folder_of(tree, position)));
   } catch (const InputError& error) {
     if (!error.location().file.empty()) {
       throw;
     }
     refuse_at(tree, position, path, error.message(), error.hint());
   }
-  tree.assign(owner, YamlEntry{"node", position, node});
+}
+
+/// Replaces an alias by the document that it names.
+YamlId follow_alias(YamlTree& tree, YamlId root, const ConfigPath& config) {
+  if (!is_alias(tree, root)) {
+    return root;
+  }
+  const YamlId reference = *tree.find(root, "alias");
+  root = parse_named(tree, reference, clusters_folder, "alias", config);
+  if (tree.find(root, "alias")) {
+    refuse_at(tree, tree.node(reference).position, "alias",
+              in_quotes(tree.node(reference).text) + " is an alias itself");
+  }
+  return root;
+}
+
+/// The value of a key, if it is one that names a file.
+std::optional<YamlId> name_at(const YamlTree& tree, YamlId owner, std::string_view key) {
+  if (tree.node(owner).kind != YamlNode::Kind::Mapping) {
+    return std::nullopt;
+  }
+  const std::optional<YamlId> reference = tree.find(owner, key);
+  return reference && tree.node(*reference).is_scalar() ? reference : std::nullopt;
+}
+
+/// Replaces the name of a GPU's file by the memory ladder that it holds.
+void include_gpu_memory(YamlTree& tree, YamlId node, const std::string& path,
+                        const ConfigPath& config) {
+  const std::optional<YamlId> reference = name_at(tree, node, "gpu_memory");
+  if (!reference) {
+    return;
+  }
+  const Position position = tree.node(*reference).position;
+  const YamlId file = parse_named(tree, *reference, gpus_folder, path, config);
+  std::vector<Provenance> unused;
+  const MappingReader reader(ReadContext{tree, unused}, LocatedNode{file, {}},
+                             {"name", "description", "memory"});
+  if (!reader.has("memory")) {
+    reader.refuse_missing("memory");
+  }
+  const YamlId ladder = *tree.find(file, "memory");
+  tree.assign(node, YamlEntry{"gpu_memory", position, ladder});
+}
+
+/// Replaces the name of a node file by its contents, and so on inside the node.
+void include_node(YamlTree& tree, YamlId owner, const std::string& path, const ConfigPath& config) {
+  if (const std::optional<YamlId> reference = name_at(tree, owner, "node")) {
+    const Position position = tree.node(*reference).position;
+    const YamlId node = parse_named(tree, *reference, nodes_folder, path, config);
+    tree.assign(owner, YamlEntry{"node", position, node});
+  }
+  if (tree.node(owner).kind != YamlNode::Kind::Mapping) {
+    return;
+  }
+  if (const std::optional<YamlId> node = tree.find(owner, "node")) {
+    include_gpu_memory(tree, *node, path + ".gpu_memory", config);
+  }
 }
 
 /// The same for all nodes of a cluster, where `nodes` is a list.
@@ -203,5 +227,7 @@ std::vector<ConfigEntry> list_clusters(const ConfigPath& path) {
 }
 
 std::vector<ConfigEntry> list_nodes(const ConfigPath& path) { return list(path, nodes_folder); }
+
+std::vector<ConfigEntry> list_gpus(const ConfigPath& path) { return list(path, gpus_folder); }
 
 }  // namespace collsim

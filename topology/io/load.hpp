@@ -62,5 +62,6 @@ struct ConfigEntry {
 /// readable stands in the list with the reason as its description.
 [[nodiscard]] std::vector<ConfigEntry> list_clusters(const ConfigPath& path);
 [[nodiscard]] std::vector<ConfigEntry> list_nodes(const ConfigPath& path);
+[[nodiscard]] std::vector<ConfigEntry> list_gpus(const ConfigPath& path);
 
 }  // namespace collsim
