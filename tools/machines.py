@@ -44,6 +44,13 @@ CLUSTERS = """
 
 """
 
+GPUS = """
+## GPUs
+
+What is inside each, for `collsim hierarchy` (nodes name it as `gpu_memory`). *Memory* is the maker's figure.
+
+"""
+
 TEXTBOOK = """
 ## Textbook machines
 
@@ -113,9 +120,18 @@ def node_row(collsim, node, folder):
     topology = collsim.topology(name, "--set", "nodes=1")
     placement = folder / "two.txt"
     placement.write_text("gpu0\ngpu1\n", encoding="utf-8")
-    return [linked(node), node["description"], str(topology["devices"]["gpu"]),
-            collsim.rate("send_recv", name, "--placement", str(placement)), collsim.rate("all_to_all", name),
-            link_rates(topology), str(topology["devices"].get("nic", 0)), sources(node["origin"])]
+    gpus = topology["devices"]["gpu"]
+    rates = ["", ""] if gpus == 1 else [collsim.rate("send_recv", name, "--placement", str(placement)),
+                                        collsim.rate("all_to_all", name)]
+    return [linked(node), node["description"], str(gpus), *rates, link_rates(topology), str(topology["devices"].get("nic", 0)), sources(node["origin"])]
+
+
+def gpu_row(collsim, gpu):
+    values = collsim.topology("textbook-star", "--set", f"node.gpu_memory={gpu['name']}")["in_force"]
+    levels = {value: path.removesuffix(".level") for path, value in values.items() if path.endswith(".level")}
+    memory, cache = levels["memory"], levels["l2"]
+    return [linked(gpu), gpu["description"], values[f"{cache}.capacity.value"], values[f"{memory}.name"],
+            values[f"{memory}.capacity.value"], values[f"{memory}.bandwidth.value"], sources(gpu["origin"])]
 
 
 def fabric_text(values):
@@ -145,10 +161,13 @@ def page(collsim):
             clusters.append(cluster_row(collsim, cluster))
     with tempfile.TemporaryDirectory() as folder:
         rows = [node_row(collsim, node, pathlib.Path(folder)) for node in nodes]
+    gpus = [gpu_row(collsim, gpu) for gpu in collsim.names("gpus")]
     return (INTRODUCTION
             + table(["node", "", "GPUs", "two GPUs", "all GPUs", "links", "NICs", "sources"], rows)
             + CLUSTERS
             + table(["cluster", "", "nodes", "GPUs", "fabric", "routing", "out of a node", "sources"], clusters)
+            + GPUS
+            + table(["GPU", "", "L2", "", "memory", "", "sources"], gpus)
             + TEXTBOOK
             + table(["cluster", ""], textbook))
 

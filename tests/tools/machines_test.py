@@ -54,6 +54,7 @@ ONE_NODE = {
     # One link for each pair; everyone uses all seven.
     "mi300x": Machine([("gpu0 gpu7", 64)], 7 * 64),
     "mi355x": Machine([("gpu0 gpu7", 76.5)], 7 * 76.5),
+    "tpu-v7": Machine([], None),  # one chip
     # 4 links of 25 GB/s for each pair.
     "polaris": Machine([("gpu0 gpu3", 100)], 3 * 100),
     "perlmutter": Machine([("gpu0 gpu3", 100)], 3 * 100),
@@ -69,7 +70,7 @@ ONE_NODE = {
     "rtx-pro-6000": Machine([("gpu0 gpu1", PCIE5), ("gpu0 gpu7", PCIE5)], 7 * PCIE5 / 16),
     # 16 blocks share 144 GB/s between the sockets: 9 GB/s each, while 7 blocks share a GPU's 31.5: 4.5 each.
     "l40s": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], PCIE4),
-    "aws-g5-48xlarge": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], PCIE4),  # 108 GB/s between the sockets
+    "aws-g5-48xlarge": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], PCIE4),  # 96 GB/s between the sockets
     "aws-g4dn-metal": Machine([("gpu0 gpu1", PCIE3 / 2), ("gpu0 gpu7", PCIE3 / 2)], PCIE3 / 2),  # 41.6 GB/s
     # 12 links of 25 GB/s.
     "a100-pcie-bridge": Machine([("gpu0 gpu1", 300)], 300),
@@ -89,10 +90,80 @@ ONE_NODE = {
 }
 
 
+class Fabric:
+    """`pairs`: as of Machine; `two_nodes`: GB/s of each GPU in an all-to-all of the first two nodes."""
+
+    def __init__(self, pairs, two_nodes):
+        self.pairs = pairs
+        self.two_nodes = two_nodes
+
+
+def shared(gpus, node_out):
+    """An all-to-all of two nodes: of the 2n - 1 blocks that a GPU sends, n go to the other node; a node sends n * n
+    through its NICs, which together give `node_out`."""
+    return (2 * gpus - 1) * node_out / gpus**2
+
+
+def own_nic(gpus, rate):
+    """Each GPU has NICs of its own with that rate: two GPUs of two nodes get it all."""
+    return Fabric([("node0.gpu0 node1.gpu0", rate)], shared(gpus, gpus * rate))
+
+
+def rails(rate, far):
+    """As before; so do GPUs of far nodes (by the spines) and of other rails (over NVLink first)."""
+    fabric = own_nic(8, rate)
+    fabric.pairs += [(f"node0.gpu0 node{far}.gpu0", rate), ("node0.gpu0 node1.gpu3", rate)]
+    return fabric
+
+
+FABRICS = {
+    "dgx-1v-x2": Fabric([("node0.gpu0 node1.gpu0", 12.5)], shared(8, 4 * 12.5)),  # a NIC for two GPUs
+    "dgx-a100-x4": own_nic(8, 25),
+    "dgx-h100-x4": own_nic(8, 50),
+    "a100-pcie-x2": Fabric([("node0.gpu1 node1.gpu1", 25)], shared(2, 25)),
+    "aws-p3dn": Fabric([("node0.gpu0 node1.gpu0", 12.5)], shared(8, 12.5)),
+    "aws-p4d": Fabric([("node0.gpu0 node1.gpu0", 12.5)], shared(8, 4 * 12.5)),
+    "aws-p4de": Fabric([("node0.gpu0 node1.gpu0", 12.5)], shared(8, 4 * 12.5)),
+    "aws-p5": own_nic(8, 4 * 12.5),
+    "aws-p5en": own_nic(8, 2 * 25),
+    "aws-p6-b200": own_nic(8, 50),
+    "gcp-a2": Fabric([("node0.gpu0 node1.gpu0", 12.5)], shared(8, 12.5)),
+    "gcp-a3-high": Fabric([("node0.gpu0 node1.gpu0", 25)], shared(8, 4 * 25)),
+    "gcp-a3-mega": own_nic(8, 25),
+    "gcp-a3-ultra": own_nic(8, 50),
+    "gcp-a4": own_nic(8, 50),
+    "oci-h100": own_nic(8, 50),
+    "oci-b300": own_nic(8, 100),
+    "oci-gb300": own_nic(72, 100),
+    "oci-mi355x": own_nic(8, 50),
+    "azure-nd-a100-v4": own_nic(8, 25),
+    "azure-nd-h100-v5": own_nic(8, 50),
+    "azure-nd-mi300x-v5": own_nic(8, 50),
+    "azure-nd-gb200-v6": own_nic(72, 50),
+    "dgx-a100-superpod": rails(25, 79),
+    "dgx-h100-superpod": rails(50, 127),
+    "dgx-h100-superpod-3-tier": rails(50, 511),
+    "dgx-b200-superpod": rails(50, 31),
+    "gb200-nvl72-racks": rails(50, 7),
+    "gb300-nvl72-racks": rails(100, 7),
+    "deepseek-multi-plane": rails(50, 127),
+    "meta-24k-roce": Fabric([("node0.gpu0 node1.gpu0", 50), ("node0.gpu0 node3071.gpu0", 50)], shared(8, 8 * 50)),
+    # A connection takes one of the two ports of a NIC.
+    "alibaba-hpn": Fabric([("node0.gpu0 node1.gpu0", 25), ("node0.gpu0 node255.gpu0", 25)], None),
+    "alps": Fabric([("node0.gpu0 node1.gpu0", 25), ("node0.gpu0 node2687.gpu3", 25)], shared(4, 4 * 25)),
+    "perlmutter": Fabric([("node0.gpu0 node1.gpu0", 25), ("node0.gpu0 node1535.gpu3", 25)], shared(4, 4 * 25)),
+    # Two GPUs a NIC.
+    "polaris": Fabric([("node0.gpu0 node1.gpu0", 25), ("node0.gpu0 node559.gpu3", 25)], shared(4, 2 * 25)),
+    # One link between neighbours; two ways, by the two sides of the ring, to the chip across.
+    "tpu-v7-cube": Fabric([("node0.gpu0 node1.gpu0", 100), ("node0.gpu0 node2.gpu0", 2 * 100)], 100),
+}
+for racks in ("gb200-nvl72-racks", "gb300-nvl72-racks"):
+    FABRICS[racks].two_nodes = FABRICS[racks].two_nodes * 143 / 72 / (15 / 8)
+
+
 class Rates(program.Case):
     def rate(self, collective, cluster, *words):
-        return self.row("run", collective, "--cluster", cluster, "--set", "nodes=1", "--bytes", SIZE, *words,
-                        "--quiet")["busbw_GBps"]
+        return self.row("run", collective, "--cluster", cluster, "--bytes", SIZE, *words, "--quiet")["busbw_GBps"]
 
     def close(self, rate, expected):
         self.assertLessEqual(rate, expected * (1 + 1e-9))
@@ -105,19 +176,55 @@ class Rates(program.Case):
                 for collective in ("send_recv", "all_to_all"):
                     with self.subTest(f"{name}, {pair}, {collective}"):
                         # Of an all-to-all, each of two ranks keeps one half: nccl-tests' busbw counts what is sent.
-                        self.close(self.rate(collective, name, "--placement", str(placement)), expected)
+                        self.close(self.rate(collective, name, "--set", "nodes=1", "--placement", str(placement)),
+                                   expected)
 
     def test_all_gpus(self):
         for name, machine in ONE_NODE.items():
-            with self.subTest(name):
-                self.close(self.rate("all_to_all", name), machine.everyone)
+            if machine.everyone is not None:
+                with self.subTest(name):
+                    self.close(self.rate("all_to_all", name, "--set", "nodes=1"), machine.everyone)
+
+    def test_gpus_of_two_nodes(self):
+        for name, fabric in FABRICS.items():
+            for pair, expected in fabric.pairs:
+                placement = self.file("placement.txt", pair.replace(" ", "\n") + "\n")
+                with self.subTest(f"{name}, {pair}"):
+                    self.close(self.rate("send_recv", name, "--placement", str(placement)), expected)
+
+    def test_two_nodes(self):
+        for name, fabric in FABRICS.items():
+            if fabric.two_nodes is not None:
+                with self.subTest(name):
+                    self.close(self.rate("all_to_all", name, "--nodes", "2"), fabric.two_nodes)
+
+    def test_a_torus(self):
+        # In a ring of 4 the others are 1, 1 and 2 links away, in a cube 64 chips are 3 * (0 + 1 + 1 + 2) / 4 = 3 on
+        # average: 192 passages for a block to each, over 6 links of 100 GB/s a chip.
+        self.close(self.rate("all_to_all", "tpu-v7-cube"), 63 * 6 * 100 / 192)
 
 
 class Library(program.Case):
     def test_every_cluster_has_its_figures(self):
         named = {entry["name"] for entry in self.json("list", "clusters")["entries"]}
         machines = {name for name in named if not name.startswith("textbook-")}
-        self.assertEqual(machines - {"dgx-h100-x4"}, set(ONE_NODE))
+        self.assertEqual(machines, set(ONE_NODE) | set(FABRICS))
+
+    def switches(self, cluster, nodes):
+        return self.json("topology", "show", "--cluster", cluster, "--set", f"nodes={nodes}")["devices"]["switch"]
+
+    def test_superpods_have_the_switches_of_the_reference_architecture(self):
+        # Units of 32 nodes: leaves, spines and cores of docs.nvidia.com/dgx-superpod.
+        for units, leaves, spines in [(2, 16, 8), (4, 32, 16), (8, 64, 32)]:
+            self.assertEqual(self.switches("dgx-h100-superpod", 32 * units), leaves + spines)
+        for units, leaves, spines, cores in [(16, 128, 128, 64), (32, 256, 256, 128), (64, 512, 512, 256)]:
+            self.assertEqual(self.switches("dgx-h100-superpod-3-tier", 32 * units), leaves + spines + cores)
+
+    def test_other_fabrics_have_the_switches_of_their_papers(self):
+        self.assertEqual(self.switches("deepseek-multi-plane", 2048), 768)  # for 16,384 endpoints
+        self.assertEqual(self.switches("alibaba-hpn", 15 * 128), 240 + 120)  # 15 segments of 1,024 GPUs
+        # A rack switch for two nodes, 16 chassis in each of 8 pods of 192 racks, 27 above.
+        self.assertEqual(self.switches("meta-24k-roce", 3072), 1536 + 8 * 16 + 27)
 
     def test_every_node_is_a_cluster_too(self):
         clusters = {entry["name"] for entry in self.json("list", "clusters")["entries"]}
