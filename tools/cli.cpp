@@ -27,6 +27,7 @@ constexpr const char* examples =
     "  collsim run all_gather --cluster dgx-h100-x4 --bytes 256MiB --algorithm ring\n"
     "  collsim perf all_reduce --cluster dgx-h100 -b 8 -e 128M -f 2 -g 8\n"
     "  collsim topology show --cluster dgx-h100\n"
+    "  collsim hierarchy --cluster dgx-h100-x4\n"
     "  collsim list clusters";
 
 Exit parse_and_run(int argc, char** argv) {
@@ -41,6 +42,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_compare_command(app, chosen);
   add_perf_command(app, chosen);
   add_topology_command(app, chosen);
+  add_hierarchy_command(app, chosen);
   add_list_command(app, chosen);
   try {
     app.parse(argc, argv);

@@ -1,6 +1,7 @@
 #include "tools/cluster_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -67,6 +68,16 @@ void add_beside_program(ConfigPath& path) {
   }
 }
 
+void add_settings(CLI::App& app, ClusterOptions& options) {
+  app.add_option("--set", options.settings,
+                 "change a value of the description, e.g. nodes=64; may be given several times")
+      ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->group("Cluster");
+  add_config_directory(app, options);
+}
+
 }  // namespace
 
 void add_config_directory(CLI::App& app, ClusterOptions& options) {
@@ -80,13 +91,19 @@ void add_cluster_options(CLI::App& app, ClusterOptions& options) {
            "a name (`collsim list clusters` shows them) or a YAML file")
       ->required()
       ->group("Cluster");
-  app.add_option("--set", options.settings,
-                 "change a value of the description, e.g. nodes=64; may be given several times")
-      ->type_name("PATH=VALUE")
+  add_settings(app, options);
+}
+
+void add_clusters_options(CLI::App& app, ClustersOptions& options) {
+  app.add_option("--cluster", options.clusters,
+                 "a name (`collsim list clusters` shows them) or a YAML file; may be given several "
+                 "times")
+      ->type_name("C")
       ->expected(1)
       ->take_all()
+      ->required()
       ->group("Cluster");
-  add_config_directory(app, options);
+  add_settings(app, options.common);
 }
 
 ConfigPath config_path(const ClusterOptions& options) {
@@ -112,6 +129,23 @@ Machine load_machine(const ClusterOptions& options) {
   LoadedCluster loaded = load_cluster(options.cluster, settings, config_path(options));
   Cluster cluster = build_cluster(loaded);
   return Machine{std::move(loaded), std::move(cluster)};
+}
+
+std::vector<Machine> load_machines(const ClustersOptions& options) {
+  std::vector<Machine> machines;
+  for (std::size_t i = 0; i < options.clusters.size(); ++i) {
+    ClusterOptions one = options.common;
+    one.cluster = options.clusters[i];
+    const auto before = options.clusters.begin() + static_cast<std::ptrdiff_t>(i);
+    if (one.cluster.empty()) {
+      throw InputError("must not be empty", "--cluster");
+    }
+    if (std::find(options.clusters.begin(), before, one.cluster) != before) {
+      throw InputError("given twice: " + in_quotes(one.cluster), "--cluster");
+    }
+    machines.push_back(load_machine(one));
+  }
+  return machines;
 }
 
 }  // namespace collsim

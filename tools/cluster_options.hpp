@@ -20,6 +20,14 @@ struct ClusterOptions {
 
 /// Adds --cluster (required), --set and --config-dir.
 void add_cluster_options(CLI::App& app, ClusterOptions& options);
+/// The same for a command that takes several clusters: --cluster may be given several times, and what
+/// --set says holds for each.
+struct ClustersOptions {
+  std::vector<std::string> clusters;
+  ClusterOptions common;  ///< its own `cluster` is not used
+};
+void add_clusters_options(CLI::App& app, ClustersOptions& options);
+
 /// Adds --config-dir alone.
 void add_config_directory(CLI::App& app, ClusterOptions& options);
 
@@ -33,5 +41,8 @@ struct Machine {
 };
 /// Throws: InputError, located.
 [[nodiscard]] Machine load_machine(const ClusterOptions& options);
+/// One machine a cluster, in the order given. Throws: InputError, located, or for a cluster that is given
+/// twice.
+[[nodiscard]] std::vector<Machine> load_machines(const ClustersOptions& options);
 
 }  // namespace collsim

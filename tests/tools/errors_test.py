@@ -14,10 +14,10 @@ UNITS = ("units: none or B (bytes), K, M, G, KiB, MiB, GiB, TiB (powers of 1024)
 
 class Usage(program.Case):
     def test_commands(self):
-        self.refused([], "error: a command is missing; expected run, compare, perf, topology or list\n"
+        self.refused([], "error: a command is missing; expected run, compare, perf, topology, hierarchy or list\n"
                          "hint: see collsim --help")
         self.refused(["comparr"],
-                     'error: unknown command "comparr"; expected run, compare, perf, topology or list\n'
+                     'error: unknown command "comparr"; expected run, compare, perf, topology, hierarchy or list\n'
                      "hint: did you mean compare? see collsim --help")
         self.refused(["topology"], "error: a command is missing; expected show\nhint: see collsim topology --help")
         self.refused(["topology", "shwo", *STAR],

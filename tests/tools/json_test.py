@@ -179,5 +179,28 @@ class Others(Document):
         self.keys_are_documented({key: value for key, value in document.items() if key != "devices"})
         self.assertNotIn("node_cut", self.json("topology", "show", *STAR))
 
+    def test_hierarchy(self):
+        document = self.json("hierarchy", "--cluster", "dgx-h100-x4", *STAR)
+        self.check(document, "`collsim hierarchy`")
+        self.assertEqual(document["schema"], "collsim/hierarchy/1")
+        self.keys_are_documented(document)
+        self.assertEqual([ladder["cluster"] for ladder in document["ladders"]], ["dgx-h100-x4", "textbook-star"])
+        for ladder in document["ladders"]:
+            self.check(ladder, "A ladder:")
+            for rung in ladder["rungs"]:
+                outside = ["devices", "example", "through"] if rung["kind"] != "memory" else []
+                self.check(rung, "A rung:", outside)
+                self.assertEqual("devices" in rung, rung["kind"] != "memory")
+        star = document["ladders"][1]["rungs"]
+        # 50 GB/s and 500 ns there and from there; what the memory behind it adds is not described.
+        self.assertEqual(star, [{
+            "kind": "gpu", "scope": "node", "level": "link", "name": "GPU over a link",
+            "capacity_bytes": None, "capacity_source": None, "bandwidth_Bps": 50e9, "bandwidth_source": "links",
+            "latency_ps": 1_000_000, "latency_source": "links", "load_ps": None, "times_slower": None,
+            # 20 ps a byte.
+            "times": [{"bytes": 2**20, "fits": True, "time_ps": 20 * 2**20 + 1_000_000},
+                      {"bytes": 2**30, "fits": True, "time_ps": 20 * 2**30 + 1_000_000}],
+            "devices": 7, "example": "gpu1", "through": ["switch"]}])
+
 
 program.main()
