@@ -128,14 +128,17 @@ std::vector<DeviceKind> passed(const Graph& graph, const Route& route, DeviceId 
 
 /// "GPU over NVLink", "GPU over NIC and leaf".
 std::string outside_name(const Rung& rung) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> names{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> names{
       {{"link", "a link"},
        {"nvlink", "NVLink"},
        {"xgmi", "xGMI"},
        {"pcie", "PCIe"},
        {"socket", "the socket link"},
        {"infiniband", "InfiniBand"},
-       {"ethernet", "Ethernet"}}};
+       {"ethernet", "Ethernet"},
+       {"local", "local links"},
+       {"global", "global links"},
+       {"torus", "torus links"}}};
   const auto* const known = std::ranges::find(names, std::string_view(rung.level),
                                               [](const auto& name) { return name.first; });
   const bool by_nic = std::ranges::find(rung.through, DeviceKind::Nic) != rung.through.end();

@@ -40,14 +40,17 @@ std::string rate_text(Rate rate) {
   return human_bandwidth(Bandwidth::from_units(rate.numerator / rate.denominator));
 }
 
-/// As makers and people write it: exact below a terabyte.
+/// As makers and people write it: 80 GB, but 20.25 MiB.
 std::string capacity_text(Bytes bytes) {
   constexpr std::int64_t terabyte = 1'000'000'000'000;
   const auto terabytes = static_cast<double>(bytes.count()) / static_cast<double>(terabyte);
   if (bytes.count() >= 1000 * terabyte) {
     return fmt::format("{:.4g} PB", terabytes / 1000);
   }
-  return bytes.count() >= terabyte ? fmt::format("{:.4g} TB", terabytes) : to_text(bytes);
+  if (bytes.count() >= terabyte) {
+    return fmt::format("{:.4g} TB", terabytes);
+  }
+  return bytes.count() % 1'000'000 == 0 ? to_text(bytes) : human_bytes(bytes);
 }
 
 std::string capacity_cell(const Rung& rung) {

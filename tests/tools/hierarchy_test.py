@@ -1,10 +1,13 @@
 """`collsim hierarchy`: the ladder as a table, as CSV (JSON: json_test.py), and as a picture."""
 
+import pathlib
+import re
 import xml.etree.ElementTree
 
 import program
 from program import STAR, TWO_NODES
 
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
 LADDER = """\
 name: {name}
@@ -199,6 +202,12 @@ class Plot(program.Case):
     def test_names_that_xml_reserves(self):
         file = self.file("odd.yaml", LADDER.format(name='"<a> & \\"b\\""'))
         self.assertIn('<a> & "b"', self.words(self.plot("--cluster", str(file))))
+
+    def test_the_figure_of_the_documentation(self):
+        page = (DOCS / "hierarchy.md").read_text(encoding="utf-8")
+        command = re.search(r"^collsim (hierarchy .*) --plot hierarchy\.svg$", page, re.M).group(1)
+        self.output(*command.split(), "--plot", "hierarchy.svg")
+        self.assertEqual((self.folder / "hierarchy.svg").read_bytes(), (DOCS / "images" / "hierarchy.svg").read_bytes())
 
     def test_the_same_twice(self):
         first = self.plot(*self.clusters(2))
