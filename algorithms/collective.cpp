@@ -26,11 +26,12 @@ constexpr std::array<Names<CollectiveKind>, 9> kinds{{
     {CollectiveKind::SendRecv, "send_recv"},
 }};
 
+// In the order of NCCL and nccl-tests, which `perf -o all` goes through.
 constexpr std::array<Names<ReductionOp>, 5> reductions{{
     {ReductionOp::Sum, "sum"},
     {ReductionOp::Prod, "prod"},
-    {ReductionOp::Min, "min"},
     {ReductionOp::Max, "max"},
+    {ReductionOp::Min, "min"},
     {ReductionOp::Avg, "avg"},
 }};
 

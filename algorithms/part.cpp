@@ -1,6 +1,7 @@
 #include "algorithms/part.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "topology/error.hpp"
 
@@ -15,6 +16,11 @@ Part::Part(const CollectiveCall& call, std::uint32_t blocks, std::uint32_t scrat
   COLLSIM_ENSURE(blocks >= 1, "data need at least one block");
   if (blocked_) {
     COLLSIM_ENSURE(blocks == call.ranks, "a blocked call has one block a rank");
+  }
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const U128 scratch_elements = static_cast<U128>(scratch_copies()) * static_cast<U128>(call.count);
+  if (scratch_elements * static_cast<U128>(element_bytes_) > static_cast<U128>(most)) {
+    throw RangeError("needs 2^63 bytes or more of scratch memory a rank", {}, "fewer bytes");
   }
   cut(0, call.count);
 }
@@ -53,11 +59,11 @@ Span Part::blocks(Place place, std::uint32_t first, std::uint32_t count) const {
                               bytes(count * slice_size_));
     }
     // Whole copies of the data, one after the other.
-    const std::uint32_t copies = (scratch_blocks_ + blocks_ - 1) / blocks_;
     const auto position = [&](std::uint32_t block) {
       return block / blocks_ * slice_size_ + elements_before(block % blocks_);
     };
-    return Span::contiguous(Buffer::Scratch, bytes(slice_begin_ * copies + position(first)),
+    return Span::contiguous(Buffer::Scratch,
+                            bytes(slice_begin_ * scratch_copies() + position(first)),
                             bytes(position(first + count) - position(first)));
   }
   if (place.holds == Place::Holds::OwnBlock) {
@@ -107,10 +113,10 @@ Span Part::strided_blocks(Place place, std::uint32_t first, std::uint32_t run_bl
 
 std::int64_t Part::elements() const { return std::max<std::int64_t>(1, slice_size_); }
 
-Bytes Part::scratch_bytes() const {
-  const std::uint32_t copies =
-      blocked_ ? scratch_blocks_ : (scratch_blocks_ + blocks_ - 1) / blocks_;
-  return bytes(copies * slice_size_);
+std::uint32_t Part::scratch_copies() const {
+  return blocked_ ? scratch_blocks_ : (scratch_blocks_ + blocks_ - 1) / blocks_;
 }
+
+Bytes Part::scratch_bytes() const { return bytes(scratch_copies() * slice_size_); }
 
 }  // namespace collsim

@@ -32,7 +32,8 @@ class Part {
  public:
   /// The whole data of a call, `blocks` blocks. Scratch holds `scratch_blocks` blocks; number i is
   /// as large as block i modulo `blocks`.
-  /// Requires: blocks ≥ 1, and one a rank where the call is blocked().
+  /// Requires: blocks ≥ 1, and one a rank where the call is blocked(). Throws: RangeError if scratch
+  /// would hold 2^63 bytes or more.
   Part(const CollectiveCall& call, std::uint32_t blocks, std::uint32_t scratch_blocks);
 
   /// Part `index` of `count` like parts of this one. Requires: index < count.
@@ -59,6 +60,8 @@ class Part {
   [[nodiscard]] Bytes bytes(std::int64_t elements) const {
     return Bytes(elements * element_bytes_);
   }
+  /// How many times scratch holds the slice (of a block, or of the buffer).
+  [[nodiscard]] std::uint32_t scratch_copies() const;
   void cut(std::int64_t begin, std::int64_t size);
 
   // All in elements. Blocked calls: every block is [slice_begin_, slice_begin_ + slice_size_) of a

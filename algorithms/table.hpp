@@ -52,7 +52,8 @@ struct Algorithm {
 
 /// The program for a request; a copy at most for 1 rank or 0 bytes.
 /// Throws: InputError if the algorithm does not implement the collective (those that do are named),
-/// its obstacle, a root that is no rank, or a collective in place that cannot be.
+/// its obstacle, a root that is no rank, or a collective in place that cannot be; RangeError if it
+/// needs 2^63 bytes or more of scratch memory.
 [[nodiscard]] std::unique_ptr<Program> build_program(const Algorithm& algorithm,
                                                      const ProgramRequest& request);
 

@@ -41,9 +41,25 @@ void add_warnings(CollectiveResult& result, const CollectiveJob& job) {
   }
 }
 
+/// Refuses a run whose links carried more than output can hold, level by level.
+void check_totals(const Graph& graph, const std::vector<LinkUse>& links) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::vector<U128> totals(graph.levels().size(), 0);
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::size_t level = graph.links()[i].level.index();
+    totals[level] += whole_bytes(links[i]);
+    if (totals[level] > static_cast<U128>(most)) {
+      throw RangeError("the bytes on the links of level " + in_quotes(graph.levels()[level]) +
+                           " exceed 2^63 - 1",
+                       {}, "fewer bytes, ranks or iterations");
+    }
+  }
+}
+
 /// What a run of any number of calls says about the job.
 CollectiveResult result_of(const Cluster& cluster, const CollectiveJob& job, const Program& program,
                            RunResult&& run) {
+  check_totals(cluster.graph(), run.links);
   CollectiveResult result;
   result.algorithm = program.algorithm();
   result.channels = program.channels();

@@ -71,8 +71,9 @@ struct CollectiveResult {
 [[nodiscard]] std::vector<std::shared_ptr<const Program>> programs_of(const Cluster& cluster,
                                                                       const CollectiveJob& job);
 
-/// Runs one isolated call (in all groups at once, where there are several). Checks that no bound is undercut (InternalError; not where contention
-/// was ignored). Throws: as program_of and run_workload.
+/// Runs one isolated call (in all groups at once, where there are several). Checks that no bound is
+/// undercut (InternalError; not where contention was ignored). Throws: as program_of and
+/// run_workload; RangeError if the links of a level together carried 2^63 bytes or more.
 [[nodiscard]] CollectiveResult run_collective(const Cluster& cluster, const CollectiveJob& job,
                                               const RunOptions& options = {});
 

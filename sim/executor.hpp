@@ -71,7 +71,7 @@ struct RunResult {
 /// Runs a workload to its end.
 /// Throws: SimulationError on a deadlock (each blocked rank, lane and step, and what it waits for;
 /// the cycle, where there is one) and on messages that nobody received; InputError if a GPU occurs
-/// twice in a communicator, or there is no route; InternalError if an invariant breaks (bytes on a
+/// twice in a communicator, or there is no route; RangeError if a time does not fit; InternalError if an invariant breaks (bytes on a
 /// link differ from what the programs sent over it). Complexity: O(transfers · log lanes) for
 /// `ideal`; memory O(lanes + transfers under way).
 [[nodiscard]] RunResult run_workload(const Cluster& cluster, const Workload& workload,

@@ -6,6 +6,8 @@
 
 namespace collsim {
 
+U128 whole_bytes(const LinkUse& use) { return use.fine_bytes / to_fine(Bytes(1)); }
+
 U128 fine_bytes_on(Bytes bytes, const RouteHop& hop) {
   const U128 fine = to_fine(bytes);
   if (hop.share_numerator == hop.share_denominator) {

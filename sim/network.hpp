@@ -47,6 +47,9 @@ struct LinkUse {
   std::uint32_t peak_flows = 0;  ///< largest number of transfers at once, over whole instants
 };
 
+/// What crossed a link, in whole bytes, rounded down.
+[[nodiscard]] U128 whole_bytes(const LinkUse& use);
+
 /// What `bytes` of a route put on one of its links, in units of to_fine(): bytes times the link's
 /// share. Exact where the share's denominator divides bytes · 2^22 · 5^12, so for every split into
 /// 2, 4, 5, 8, 10, … parts; else rounded down, by less than one unit (10^-15 B) a transfer.

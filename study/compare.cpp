@@ -33,6 +33,30 @@ std::vector<const Algorithm*> candidates(CollectiveKind kind,
   return chosen;
 }
 
+/// Runs the job unless that would be too much.
+void simulate(const Cluster& cluster, const CollectiveJob& job, const CompareOptions& options,
+              ComparedAlgorithm& outcome) {
+  const std::unique_ptr<Program> program = program_of(cluster, job);
+  const auto groups = static_cast<std::int64_t>(1 + job.beside.size());
+  const std::uint64_t transfers = program->transfer_count() * static_cast<std::uint64_t>(groups);
+  if (transfers > options.limits.max_transfers) {
+    outcome.obstacle =
+        "needs " + std::to_string(transfers) + " transfers, more than --max-transfers allows";
+    outcome.too_many_transfers = transfers;
+    return;
+  }
+  if (const Bytes memory = memory_estimate(*program) * groups; memory > options.limits.max_memory) {
+    outcome.obstacle =
+        "needs about " + to_text(memory) + " of memory, more than --max-memory allows";
+    outcome.too_much_memory = memory;
+    return;
+  }
+  if (options.verify == Verify::Yes) {
+    outcome.check = check_job(cluster, job);
+  }
+  outcome.result = run_collective(cluster, job, options.run);
+}
+
 ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algorithm& algorithm,
                           const CompareOptions& options) {
   ComparedAlgorithm outcome;
@@ -46,24 +70,13 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
       return outcome;
     }
   }
-  const std::unique_ptr<Program> program = program_of(cluster, job);
-  const auto groups = static_cast<std::int64_t>(1 + job.beside.size());
-  const std::uint64_t transfers = program->transfer_count() * static_cast<std::uint64_t>(groups);
-  if (transfers > options.limits.max_transfers) {
-    outcome.obstacle =
-        "needs " + std::to_string(transfers) + " transfers, more than --max-transfers allows";
-    outcome.too_many_transfers = transfers;
-    return outcome;
+  try {
+    simulate(cluster, job, options, outcome);
+  } catch (const RangeError& error) {
+    outcome.obstacle = error.message();
+    outcome.range_hint = error.hint();
+    outcome.check.reset();
   }
-  if (const Bytes memory = memory_estimate(*program) * groups; memory > options.limits.max_memory) {
-    outcome.obstacle =
-        "needs about " + to_text(memory) + " of memory, more than --max-memory allows";
-    return outcome;
-  }
-  if (options.verify == Verify::Yes) {
-    outcome.check = check_job(cluster, job);
-  }
-  outcome.result = run_collective(cluster, job, options.run);
   return outcome;
 }
 
@@ -133,6 +146,8 @@ std::vector<ComparedAlgorithm> compare_algorithms(const Cluster& cluster, const 
 void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes,
                             const std::string& option) {
   const ComparedAlgorithm* shortest = nullptr;
+  const ComparedAlgorithm* smallest = nullptr;
+  const ComparedAlgorithm* beyond = nullptr;
   std::string obstacles;
   for (const ComparedAlgorithm& outcome : outcomes) {
     if (outcome.result) {
@@ -142,6 +157,13 @@ void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes,
         (shortest == nullptr || *outcome.too_many_transfers < *shortest->too_many_transfers)) {
       shortest = &outcome;
     }
+    if (outcome.too_much_memory &&
+        (smallest == nullptr || *outcome.too_much_memory < *smallest->too_much_memory)) {
+      smallest = &outcome;
+    }
+    if (outcome.range_hint && beyond == nullptr) {
+      beyond = &outcome;
+    }
     obstacles += (obstacles.empty() ? "" : "; ") + outcome.algorithm + ": " + outcome.obstacle;
   }
   if (shortest != nullptr) {
@@ -150,6 +172,15 @@ void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes,
             ", needs " + std::to_string(*shortest->too_many_transfers),
         "--max-transfers",
         "fewer --channels or --chunks, a subset of the GPUs with --ranks, or a higher limit");
+  }
+  if (smallest != nullptr) {
+    throw InputError(
+        "no algorithm needs so little memory; the one with the least, " + smallest->algorithm +
+            ", needs about " + to_text(*smallest->too_much_memory),
+        "--max-memory", "fewer --channels, a subset of the GPUs with --ranks, or a higher limit");
+  }
+  if (beyond != nullptr) {
+    throw RangeError(beyond->obstacle, {}, *beyond->range_hint);
   }
   throw InputError("no algorithm can be simulated (" + obstacles + ")", option);
 }

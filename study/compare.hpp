@@ -22,6 +22,10 @@ struct ComparedAlgorithm {
   std::string obstacle;                    ///< why it was not simulated
   /// How many transfers it would have, where that is the obstacle.
   std::optional<std::uint64_t> too_many_transfers;
+  /// How much memory it would need, where that is the obstacle.
+  std::optional<Bytes> too_much_memory;
+  /// Where a number on the way to the result does not fit: what to do.
+  std::optional<std::string> range_hint;
   std::optional<CheckReport> check;  ///< where verification was asked for
 };
 
@@ -47,8 +51,8 @@ struct CompareOptions {
     const Cluster& cluster, const CollectiveJob& job, const std::vector<std::string>& names,
     const CompareOptions& options);
 
-/// Throws: InputError if nothing was simulated, naming the option to change: --max-transfers, or
-/// `option`, which chose the algorithms.
+/// Throws: InputError if nothing was simulated, naming the option to change: --max-transfers,
+/// --max-memory, or `option`, which chose the algorithms; RangeError if numbers do not fit.
 void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes,
                             const std::string& option);
 

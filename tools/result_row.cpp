@@ -9,7 +9,8 @@ namespace collsim {
 
 namespace {
 
-std::int64_t whole_bytes(U128 fine) { return static_cast<std::int64_t>(fine / to_fine(Bytes(1))); }
+/// Every result was checked to fit when it was made.
+std::int64_t shown_bytes(const LinkUse& use) { return static_cast<std::int64_t>(whole_bytes(use)); }
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -60,7 +61,7 @@ std::vector<ShownLink> busiest_links(const Graph& graph, const CollectiveResult&
     const LinkId id(i);
     ShownLink link;
     link.link = id;
-    link.bytes = whole_bytes(use.fine_bytes);
+    link.bytes = shown_bytes(use);
     link.utilisation = utilisation(graph.link(id), use, result.elapsed);
     link.busy =
         ratio(static_cast<double>(use.busy.count()), static_cast<double>(result.elapsed.count()));
@@ -84,7 +85,6 @@ std::vector<ShownLink> busiest_links(const Graph& graph, const CollectiveResult&
 
 std::vector<LevelUse> use_by_level(const Graph& graph, const CollectiveResult& result) {
   std::vector<LevelUse> levels(graph.levels().size());
-  std::vector<U128> fine(levels.size(), 0);
   for (std::size_t i = 0; i < graph.links().size(); ++i) {
     const Link& link = graph.links()[i];
     LevelUse& level = levels[link.level.index()];
@@ -93,13 +93,12 @@ std::vector<LevelUse> use_by_level(const Graph& graph, const CollectiveResult& r
       continue;
     }
     ++level.used;
-    fine[link.level.index()] += result.links[i].fine_bytes;
+    level.bytes += shown_bytes(result.links[i]);
     level.peak_utilisation =
         std::max(level.peak_utilisation, utilisation(link, result.links[i], result.elapsed));
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     levels[i].level = graph.levels()[i];
-    levels[i].bytes = whole_bytes(fine[i]);
   }
   return levels;
 }

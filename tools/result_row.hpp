@@ -65,7 +65,7 @@ struct LevelUse {
   std::string level;
   std::uint64_t links = 0;  ///< all links of the level
   std::uint64_t used = 0;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;  ///< the sum of the links' (each in whole bytes)
   double peak_utilisation = 0;
 };
 

@@ -45,6 +45,37 @@ std::size_t spelling_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// The length of the UTF-8 character at `at` (Unicode 15, table 3-7); 0 if there is none.
+std::size_t character_length(std::string_view text, std::size_t at) {
+  const unsigned char lead = byte_at(text, at);
+  if (lead < 0x80U) {
+    return 1;
+  }
+  const std::size_t length = lead >= 0xC2U && lead < 0xE0U   ? 2
+                             : lead >= 0xE0U && lead < 0xF0U ? 3
+                             : lead >= 0xF0U && lead < 0xF5U ? 4
+                                                             : 0;
+  if (length == 0 || at + length > text.size()) {
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_at(text, at + i) & 0xC0U) != 0x80U) {
+      return 0;
+    }
+  }
+  const unsigned char second = byte_at(text, at + 1);
+  const bool overlong = (lead == 0xE0U && second < 0xA0U) || (lead == 0xF0U && second < 0x90U);
+  const bool no_character =
+      (lead == 0xEDU && second >= 0xA0U) || (lead == 0xF4U && second >= 0x90U);
+  return overlong || no_character ? 0 : length;
+}
+
+bool controls_terminals(std::string_view character) {
+  const unsigned char first = byte_at(character, 0);
+  // U+0080 to U+009F do so too.
+  return first < 0x20U || first == 0x7FU || (first == 0xC2U && byte_at(character, 1) < 0xA0U);
+}
+
 }  // namespace
 
 InputError::InputError(std::string message, std::string path, std::string hint,
@@ -88,8 +119,8 @@ InternalError::InternalError(const char* file, int line, const char* condition,
                              const std::string& why)
     : Error(std::string(file) + ":" + std::to_string(line) + ": " + why + " (" + condition + ")") {}
 
-InputError out_of_exact_range(const std::overflow_error& error) {
-  return InputError(std::string("the run leaves the range of exact arithmetic: ") + error.what(),
+RangeError out_of_exact_range(const std::overflow_error& error) {
+  return RangeError(std::string("the run leaves the range of exact arithmetic: ") + error.what(),
                     {}, "fewer bytes, faster links or a smaller job would fit");
 }
 
@@ -107,7 +138,9 @@ std::string nearest(const std::string& word, const std::vector<std::string>& acc
       continue;
     }
     const std::size_t distance = spelling_distance(word, candidate);
-    const bool near = distance <= 2 * most_wrong || same_letters(word, candidate);
+    // Any letter is another one replaced.
+    const bool letters = word.size() == 1 && candidate.size() == 1;
+    const bool near = (!letters && distance <= 2 * most_wrong) || same_letters(word, candidate);
     if (near && distance < best_distance) {
       best = candidate;
       best_distance = distance;
@@ -117,22 +150,23 @@ std::string nearest(const std::string& word, const std::vector<std::string>& acc
 }
 
 std::string printable(std::string_view text, std::size_t most) {
-  std::size_t length = std::min(most, text.size());
-  // Not in the middle of a UTF-8 character.
-  while (length < text.size() && length > 0 && (byte_at(text, length) & 0xC0U) == 0x80U) {
-    --length;
-  }
   std::string result;
-  for (std::size_t at = 0; at < length; ++at) {
-    const unsigned char byte = byte_at(text, at);
-    // U+0080 to U+009F control terminals too.
-    const bool two_bytes = byte == 0xC2U && at + 1 < length && byte_at(text, at + 1) < 0xA0U;
-    if (two_bytes) {
-      ++at;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = character_length(text, at);
+    const std::size_t bytes = std::max<std::size_t>(length, 1);
+    if (at + bytes > most) {
+      return result + "...";
     }
-    result += two_bytes || byte < 0x20U || byte == 0x7FU ? '?' : text[at];
+    const std::string_view character = text.substr(at, bytes);
+    if (length == 0 || controls_terminals(character)) {
+      result += '?';
+    } else {
+      result += character;
+    }
+    at += bytes;
   }
-  return length < text.size() ? result + "..." : result;
+  return result;
 }
 
 std::string in_quotes(std::string_view text) { return '"' + printable(text) + '"'; }

@@ -53,6 +53,13 @@ class InputError : public Error {
   SourceLocation location_;
 };
 
+/// The input is well formed, but a number on the way to its result does not fit. Another algorithm or
+/// fewer bytes may fit.
+class RangeError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// The simulated system cannot finish (deadlock, leftovers), or a check of a program failed.
 class SimulationError : public Error {
  public:
@@ -66,15 +73,16 @@ class InternalError : public Error {
 };
 
 /// What std::overflow_error means to the user: the numbers asked for are too large.
-[[nodiscard]] InputError out_of_exact_range(const std::overflow_error& error);
+[[nodiscard]] RangeError out_of_exact_range(const std::overflow_error& error);
 
 /// The accepted word nearest to `word` (the same in another case; else an edit distance of at most a
-/// third of its length, at least 1), or an empty string. Words of more than 64 bytes have none. Complexity: O(|word| · total length of
+/// third of its length, at least 1; no letter is near another), or an empty string. Words of more than 64 bytes have none. Complexity: O(|word| · total length of
 /// `accepted`).
 [[nodiscard]] std::string nearest(const std::string& word,
                                   const std::vector<std::string>& accepted);
 
-/// What the user wrote, fit for a message: control characters as '?', cut after `most` bytes.
+/// What the user wrote, fit for a message: control characters and what is
+/// no UTF-8 as '?', cut after `most` bytes.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most = 60);
 /// The same in quotes.
 [[nodiscard]] std::string in_quotes(std::string_view text);

@@ -1,5 +1,6 @@
 #include "topology/quantity_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@ namespace collsim {
 
 namespace {
 
+constexpr std::ptrdiff_t most_digits = 30;  // 10^30 < 2^100
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 /// A unit and its size in the quantity's own smallest steps (ps, 2^-10 B/s, bytes).
@@ -129,10 +131,9 @@ struct Decimal {
 
 /// Splits "1.2 us"; absent if it does not begin with a decimal number.
 std::optional<Decimal> split(std::string_view text) {
-  constexpr std::size_t most_digits = 30;  // 10^30 < 2^100
   Decimal decimal;
   std::size_t at = 0;
-  std::size_t digits = 0;
+  std::ptrdiff_t digits = 0;
   const auto take_digits = [&] {
     const std::size_t begin = at;
     for (; at < text.size() && is_digit(text[at]); ++at) {
@@ -193,7 +194,10 @@ std::string unit_hint(const Quantity& quantity, std::string_view unit) {
 
 std::int64_t parse(const Quantity& quantity, std::string_view text) {
   const std::optional<Decimal> decimal = split(text);
-  if (!decimal) {
+  if (!decimal && std::count_if(text.begin(), text.end(), is_digit) > most_digits) {
+    throw InputError(in_quotes(text) + " has more than " + std::to_string(most_digits) + " digits");
+  }
+  if (!decimal || text.ends_with(' ')) {
     refuse(quantity, text,
            text.starts_with('-') ? std::string(quantity.noun) + " cannot be negative" : "");
   }

@@ -199,6 +199,17 @@ TEST_CASE("a part can be sliced into as many parts as a block has elements") {
   CHECK(Part(call_of(CollectiveKind::AllReduce, 4, 0), 4, 0).elements() == 1);
 }
 
+TEST_CASE("scratch that cannot be counted in 63 bits is refused") {
+  // Scratch of 8 x 8 blocks of 2^57 bytes each: 2^63.
+  CollectiveCall call;
+  call.kind = CollectiveKind::AllToAll;
+  call.ranks = 8;
+  call.type = DataType::Int8;
+  call.count = std::int64_t{1} << 57;
+  CHECK_THROWS_AS(Part(call, 8, 64), RangeError);
+  CHECK(Part(call, 8, 63).scratch_bytes() == Bytes(63 * (std::int64_t{1} << 57)));
+}
+
 TEST_CASE("a blocked call has one block a rank") {
   CHECK_THROWS_AS(Part(call_of(CollectiveKind::AllGather, 4, 10), 3, 0), InternalError);
 }

@@ -1,5 +1,7 @@
 #include "sim/collective_run.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "tests/catch.hpp"
@@ -157,6 +159,28 @@ TEST_CASE("time that does not fit is the user's error, with a hint") {
   } catch (const InputError& error) {
     CHECK_THAT(error.message(), ContainsSubstring("106 days"));
     CHECK_FALSE(error.hint().empty());
+  }
+}
+
+TEST_CASE("bytes on the links of a level that do not fit are the user's error") {
+  const Cluster cluster(star(16));
+  // A ring sends 30 sixteenths over each of the 32 links: 60·S in all, at most 2^63 - 1.
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 60 / 64 * 64;
+  const auto ring = [&](std::int64_t bytes) {
+    return job(cluster, "ring", CollectiveKind::AllReduce, Bytes(bytes));
+  };
+  U128 sum = 0;
+  for (const LinkUse& use : run_collective(cluster, ring(most)).links) {
+    sum += whole_bytes(use);
+  }
+  CHECK((sum == static_cast<U128>(most) * 60));
+  try {
+    static_cast<void>(run_collective(cluster, ring(most + 64)));
+    FAIL("no error");
+  } catch (const RangeError& error) {
+    CHECK(error.render() ==
+          "error: the bytes on the links of level \"link\" exceed 2^63 - 1\n"
+          "hint: fewer bytes, ranks or iterations");
   }
 }
 

@@ -116,12 +116,31 @@ TEST_CASE("programs that would not fit into memory are not simulated") {
   options.limits.max_memory = 1_MiB - 1_B;
   const auto outcomes = compare_algorithms(star, all_reduce, {"ring"}, options);
   CHECK(outcomes[0].obstacle == "needs about 1 MiB of memory, more than --max-memory allows");
-  CHECK(
-      refusal(outcomes) ==
-      "error: --algorithm: no algorithm can be simulated (ring: needs about 1 MiB of memory, more "
-      "than --max-memory allows)");
+  CHECK(refusal(outcomes) ==
+        "error: --max-memory: no algorithm needs so little memory; the one with the least, ring, "
+        "needs about 1 MiB\nhint: fewer --channels, a subset of the GPUs with --ranks, or a higher "
+        "limit");
   options.limits.max_memory = 1_MiB;
   CHECK(compare_algorithms(star, all_reduce, {"ring"}, options)[0].result.has_value());
+}
+
+TEST_CASE("an algorithm whose time does not fit does not keep others from being simulated") {
+  const Cluster star(test::star(8));
+  // Seven copies of 10^17 B over the root's link at 20 ps a byte: 1.4·10^19 ps, more than 2^63; the
+  // ring sends 14 eighths over each link, 3.5·10^18 ps.
+  const CollectiveJob all_reduce =
+      job(star, CollectiveKind::AllReduce, Bytes(100'000'000'000'000'000));
+  CompareOptions options;
+  const auto outcomes = compare_algorithms(star, all_reduce, {"naive", "ring"}, options);
+  CHECK(outcome_of(outcomes, "ring").result.has_value());
+  const ComparedAlgorithm& naive = outcome_of(outcomes, "naive");
+  CHECK_FALSE(naive.result.has_value());
+  CHECK(naive.obstacle ==
+        "the run leaves the range of exact arithmetic: a transfer takes longer than 106 days of "
+        "simulated time");
+  CHECK(best_algorithm(star, all_reduce, {}).result.algorithm != "naive");
+  CHECK(refusal(compare_algorithms(star, all_reduce, {"naive"}, options)) ==
+        "error: " + naive.obstacle + "\nhint: fewer bytes, faster links or a smaller job would fit");
 }
 
 TEST_CASE("when nothing can be simulated, the error says which option to change") {

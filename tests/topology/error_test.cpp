@@ -43,6 +43,8 @@ TEST_CASE("the nearest word is at most a third of its length away") {
   CHECK(nearest("kin", accepted) == "kind");
   CHECK(nearest("t", accepted) == "to");
   CHECK(nearest("speed", accepted).empty());
+  CHECK(nearest("c", {"a", "b", "s"}).empty());
+  CHECK(nearest("A", {"s", "a"}) == "a");
   CHECK(nearest("kind", {}).empty());
   CHECK(nearest(std::string(65, 'x'), {std::string(65, 'x')}).empty());
   CHECK(nearest("gpu", {std::string(1'000'000, 'g')}).empty());

@@ -137,6 +137,8 @@ TEST_CASE("what cannot be kept exactly is refused", "[quantity_text]") {
   CHECK(refusal(parse_bandwidth, "999999999999999999999999999999 PB/s") ==
         "error: \"999999999999999999999999999999 PB/s\" is too large: a bandwidth is less than 9 "
         "PB/s");
+  CHECK(refusal(parse_bytes, "0.0000000000000000000000000000000 B") ==
+        "error: \"0.0000000000000000000000000000000 B\" has more than 30 digits");
 }
 
 TEST_CASE("quantities are printed in the largest unit that fits", "[quantity_text]") {
@@ -193,6 +195,13 @@ TEST_CASE("text for messages has no control characters and ends between characte
   CHECK(printable("\xC2\xB5s") == "\xC2\xB5s");
   CHECK(printable("abc", 2) == "ab...");
   CHECK(printable("a\xC2\xB5", 2) == "a...");
+  // No UTF-8: a stray byte, a cut character, an overlong one, a surrogate, beyond U+10FFFF.
+  CHECK(printable("a\xFFz") == "a?z");
+  CHECK(printable("\xE2\x82") == "??");
+  CHECK(printable("\xC0\x80") == "??");
+  CHECK(printable("\xED\xA0\x80") == "???");
+  CHECK(printable("\xF4\x90\x80\x80") == "????");
+  CHECK(printable("\xF0\x9F\x98\x80") == "\xF0\x9F\x98\x80");
   CHECK(in_quotes("x") == "\"x\"");
 }
 
