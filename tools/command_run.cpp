@@ -100,8 +100,8 @@ Exit run(const RunCommand& command) {
   if (command.trace == "-") {
     throw InputError("stdout is for the result: a trace needs a file", "--trace");
   }
-  if (!command.trace.empty() && same_file(command.trace, command.output.file)) {
-    throw InputError("is the file of --output: the one would overwrite the other", "--trace");
+  if (!command.trace.empty()) {
+    refuse_overwriting("--trace", command.trace, command.output);
   }
   const Machine machine = load_machine(command.cluster);
   ResultRow row = row_for(machine, command.job, command.call);

@@ -40,7 +40,13 @@ void on_interrupt(int /*signal*/) {
 void catch_interrupts() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  // nohup asks for it to be ignored.
+  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) {
+    std::signal(SIGHUP, SIG_IGN);
+  }
   std::signal(SIGPIPE, SIG_IGN);
+  // What exceeds the limit on a file's size is an error of writing.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void note_open_line(OpenLine line) { open_line = line == OpenLine::Yes ? 1 : 0; }

@@ -5,8 +5,8 @@
 
 namespace collsim {
 
-/// From now on SIGINT and SIGTERM end the program; a broken pipe is an error of the write, not a
-/// signal.
+/// From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored) end the program; a broken pipe and a
+/// file that may not grow are errors of the write, not signals.
 void catch_interrupts();
 
 /// What stands unfinished on the terminal's line, so that the last message begins on a new one.

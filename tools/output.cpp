@@ -5,11 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <system_error>
 
+#include "tools/file_writer.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
@@ -34,69 +33,17 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
 }
 
 void write_file(const std::string& option, const std::string& name, const std::string& text) {
-  const auto fail = [&](int error) {
-    throw InputError("cannot write " + in_quotes(name) + ": " + std::strerror(error), option);
-  };
-  // A link stays one: its target is replaced.
-  std::error_code unresolved;
-  const auto resolved = std::filesystem::canonical(name, unresolved);
-  const std::string path = unresolved ? name : resolved.string();
-  // A device or a pipe cannot be replaced by a rename: write through.
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  const bool in_place =
-      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  if (std::filesystem::is_directory(status)) {
-    fail(EISDIR);
+  try {
+    write_whole_file(name, text);
+  } catch (const std::system_error& error) {
+    throw InputError("cannot write " + in_quotes(name) + ": " + std::strerror(error.code().value()),
+                     option);
   }
-  const std::string target =
-      in_place ? path : path + ".part-" + std::to_string(static_cast<long>(getpid()));
-  // A pipe may block for as long as its reader likes.
-  std::optional<HoldInterrupts> hold;
-  if (!in_place) {
-    hold.emplace();
-  }
-  errno = 0;
-  std::ofstream file(target, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) {
-    const int error = errno != 0 ? errno : EIO;
-    if (!in_place) {
-      std::filesystem::remove(target, ignored);
-    }
-    fail(error);
-  }
-  if (in_place) {
-    return;
-  }
-  std::error_code error;
-  std::filesystem::rename(target, path, error);
-  if (error) {
-    std::filesystem::remove(target, ignored);
-    fail(error.value());
-  }
-}
-
-bool same_file(const std::string& one, const std::string& other) {
-  if (one.empty() || other.empty()) {
-    return false;
-  }
-  std::error_code ignored;
-  if (std::filesystem::equivalent(one, other, ignored)) {
-    return true;
-  }
-  const auto resolved = [](const std::string& name) {
-    std::error_code unresolved;
-    const auto absolute = std::filesystem::absolute(name, unresolved);
-    auto path = std::filesystem::weakly_canonical(absolute, unresolved);
-    return unresolved ? absolute.lexically_normal() : path;
-  };
-  return resolved(one) == resolved(other);
 }
 
 void write_output(const OutputOptions& options, const std::string& text) {
-  if (options.to_stdout()) {
+  // Through stdout itself what stands there already stays.
+  if (options.to_stdout() || is_stdout(options.file)) {
     write_stdout(text);
   } else {
     write_file("--output", options.file, text);
@@ -112,6 +59,17 @@ void write_stdout(const std::string& text) {
   }
   throw InputError(std::string("cannot write to stdout: ") +
                    std::strerror(errno != 0 ? errno : EIO));
+}
+
+void refuse_overwriting(const std::string& option, const std::string& path,
+                        const OutputOptions& options) {
+  if (options.to_stdout()) {
+    if (is_stdout(path)) {
+      throw InputError("stdout is for the result: it needs another file", option);
+    }
+  } else if (same_file(path, options.file)) {
+    throw InputError("is the file of --output: the one would overwrite the other", option);
+  }
 }
 
 void note(const OutputOptions& options, const std::string& line) {

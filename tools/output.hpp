@@ -34,8 +34,9 @@ void write_stdout(const std::string& text);
 /// As write_output, for any file an option names.
 void write_file(const std::string& option, const std::string& path, const std::string& text);
 
-/// Whether two names lead to the same file, which need not exist yet. An empty name leads nowhere.
-[[nodiscard]] bool same_file(const std::string& one, const std::string& other);
+/// Refuses a second file that is that of --output, or stdout where the result goes there.
+void refuse_overwriting(const std::string& option, const std::string& path,
+                        const OutputOptions& options);
 
 /// One line to stderr, unless quiet.
 void note(const OutputOptions& options, const std::string& line);

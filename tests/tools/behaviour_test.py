@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -74,6 +75,61 @@ class Files(program.Case):
         self.assertTrue((self.folder / "link").is_symlink())
         self.assertIn("all_reduce", (self.folder / "target").read_text(encoding="utf-8"))
 
+    def test_a_link_to_nothing_creates_its_target(self):
+        (self.folder / "link").symlink_to("later")
+        (self.folder / "first").symlink_to("link")
+        self.output("list", "collectives", "--output", "first")
+        for name in ("first", "link"):
+            self.assertTrue((self.folder / name).is_symlink())
+        self.assertIn("all_reduce", (self.folder / "later").read_text(encoding="utf-8"))
+
+    def test_links_in_a_circle(self):
+        (self.folder / "a").symlink_to("b")
+        (self.folder / "b").symlink_to("a")
+        self.refused([*self.RESULT, "--output", "a"],
+                     'error: --output: cannot write "a": Too many levels of symbolic links')
+        self.assertTrue((self.folder / "a").is_symlink())
+
+    def test_a_link_to_a_closed_stdout_stays(self):
+        # As /dev/stdout is one.
+        (self.folder / "link").symlink_to("/proc/self/fd/1")
+        done = subprocess.run(["sh", "-c", '"$0" "$@" >&-', program.collsim, "list", "collectives", "--output", "link"],
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                              env=self.environment(), check=False)
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, 'error: --output: cannot write "link": No such file or directory\n'))
+        self.assertTrue((self.folder / "link").is_symlink())
+
+    def test_stdout_by_name_keeps_what_is_there(self):
+        self.file("log", "before\n")
+        (self.folder / "link").symlink_to("/proc/self/fd/1")
+        with open(self.folder / "log", "a", encoding="utf-8") as log:
+            subprocess.run([program.collsim, "list", "collectives", "--output", "link"], stdout=log, cwd=self.folder,
+                           env=self.environment(), check=True)
+        self.assertEqual((self.folder / "log").read_text(encoding="utf-8"),
+                         "before\n" + self.output("list", "collectives"))
+
+    def test_a_file_keeps_its_mode(self):
+        for mode in (0o640, 0o600, 0o755):
+            self.file("result", "before").chmod(mode)
+            self.output("list", "collectives", "--output", "result")
+            self.assertEqual((self.folder / "result").stat().st_mode & 0o7777, mode)
+
+    def test_a_name_as_long_as_names_may_be(self):
+        # No room for a name beside it.
+        name = "n" * 255
+        self.output("list", "collectives", "--output", name)
+        self.assertIn("all_reduce", (self.folder / name).read_text(encoding="utf-8"))
+
+    def test_a_limit_on_the_size_of_files(self):
+        self.file("result", "before")
+        done = self.run_program(*self.RESULT, "--output", "result",
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, 'error: --output: cannot write "result": File too large\n'))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["result"])
+        self.assertEqual((self.folder / "result").read_text(encoding="utf-8"), "before")
+
     def test_file_names_may_hold_any_bytes(self):
         name = b"\xff.yaml"
         with open(os.fsencode(self.folder) + b"/" + name, "w", encoding="utf-8") as file:
@@ -143,7 +199,8 @@ class Terminal(program.Case):
 class Interrupt(program.Case):
     def interrupt(self, sent, *words):
         with subprocess.Popen([program.collsim, *ENDLESS, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment()) as process:
+                              stderr=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment(),
+                              preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)) as process:
             self.wait_until_caught(sent, process.pid)
             process.send_signal(sent)
             out, err = process.communicate()
@@ -160,6 +217,7 @@ class Interrupt(program.Case):
     def test_while_simulating(self):
         self.interrupt(signal.SIGINT, "--output", "result", "--trace", "trace")
         self.interrupt(signal.SIGTERM)
+        self.interrupt(signal.SIGHUP)
 
     def test_while_checking_the_data(self):
         self.interrupt(signal.SIGINT, "--verify", "--output", "result")
