@@ -13,6 +13,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/output.hpp"
 #include "tools/usage_error.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
@@ -34,8 +35,9 @@ Exit parse_and_run(int argc, char** argv) {
   CLI::App app(description, "collsim");
   app.formatter(std::make_shared<HelpFormat>());  // subcommands inherit it
   app.footer(examples);
-  app.set_version_flag("--version", "collsim " COLLSIM_VERSION, "show the version");
-  app.set_help_flag("-h,--help", "show this help");
+  app.set_version_flag("--version", "collsim " COLLSIM_VERSION, "show the version")
+      ->disable_flag_override();
+  app.set_help_flag("-h,--help", "show this help")->disable_flag_override();
   app.require_subcommand(1);
   Action chosen;
   add_run_command(app, chosen);
@@ -47,9 +49,14 @@ Exit parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     if (error.get_exit_code() != 0) {
-      throw usage_error(app, error,
-                        std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+      throw usage_error(app, error, words);
+    }
+    if (error.get_name() == "CallForVersion" && words.size() > 1) {
+      const bool comes_first = words.front() == "--version";
+      throw InputError("unexpected argument " + in_quotes(words[comes_first ? 1 : 0]), "",
+                       "see collsim --help");
     }
     std::ostringstream text;  // --help, --version
     app.exit(error, text, text);

@@ -14,6 +14,7 @@
 #include "tools/render_comparison.hpp"
 #include "tools/render_csv.hpp"
 #include "tools/render_json.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
@@ -37,8 +38,12 @@ std::vector<std::string> names_of(const CompareCommand& command, CollectiveKind 
   }
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    names.push_back(text.substr(begin, end - begin));
-    require_algorithm(names.back(), kind, "--algorithms");
+    const std::string name = text.substr(begin, end - begin);
+    require_algorithm(name, kind, "--algorithms");
+    if (std::ranges::find(names, name) != names.end()) {
+      throw InputError(in_quotes(name) + " given twice", "--algorithms", "give it once");
+    }
+    names.push_back(name);
     begin = end + 1;
   }
   return names;

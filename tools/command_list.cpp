@@ -155,7 +155,7 @@ std::string as_table(const ListCommand& command, const Listing& listing) {
     std::vector<std::string> cells;
     cells.reserve(row.size());
     for (const Cell& shown : row) {
-      cells.push_back(shown.text());
+      cells.push_back(printable(shown.text(), std::string::npos));
     }
     table.add_row(std::move(cells));
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,8 +51,15 @@ std::string render(const PerfCommand& command, const PerfPlan& plan, const Machi
 /// What nccl-tests' table has no place for goes to stderr.
 void write_notes(const PerfCommand& command, const PerfRun& run) {
   std::string last;
+  std::vector<std::string> last_warnings;
   for (const ResultRow& row : run.rows()) {
     const std::string size = human_bytes(row.job.call.size());
+    for (const std::string& warning : row.result.warnings) {
+      if (std::ranges::find(last_warnings, warning) == last_warnings.end()) {
+        note(command.output, fmt::format("from {}: {}", size, warning));
+      }
+    }
+    last_warnings = row.result.warnings;
     for (const std::string& warning : row.warnings) {
       note(command.output, fmt::format("{} {}", size, warning));
     }

@@ -68,8 +68,12 @@ void add_call_options(CLI::App& app, CallOptions& options) {
       ->group(job);
   add_text(app, "--datatype", options.datatype, "TYPE", "float, half, bfloat16, int8, …")
       ->group(job);
-  add_text(app, "--redop", options.redop, "OP", "sum, prod, min, max or avg")->group(job);
-  add_number(app, "--root", options.root, {}, "root rank of rooted collectives")->group(job);
+  add_text(app, "--redop", options.redop, "OP", "sum, prod, max, min or avg")
+      ->default_str("sum")
+      ->group(job);
+  add_number(app, "--root", options.root, {}, "root rank of rooted collectives")
+      ->default_str("0")
+      ->group(job);
   add_switch(app, "--out-of-place", options.out_of_place, "separate input and output buffers")
       ->group(job);
   add_text(app, "--groups", options.groups, "KIND=SIZE",
@@ -240,6 +244,43 @@ Rank root_of(std::uint32_t root, std::uint32_t ranks, const std::string& option)
       option);
 }
 
+namespace {
+
+/// Names of the collectives that have something, for hints.
+std::string collectives_that(bool (*have_it)(CollectiveKind)) {
+  std::vector<std::string> names;
+  for (const std::string& name : collective_names()) {
+    if (have_it(collective_of(name))) {
+      names.push_back(name);
+    }
+  }
+  return one_of(names);
+}
+
+void set_reduction(CollectiveCall& call, const std::string& text) {
+  if (text.empty()) {
+    return;
+  }
+  call.op = reduction_of(text, "--redop");
+  if (!reduces(call.kind)) {
+    throw InputError(std::string(name_of(call.kind)) + " reduces nothing", "--redop",
+                     "leave the option out; it is for " + collectives_that(reduces));
+  }
+}
+
+void set_root(CollectiveCall& call, const std::optional<std::uint32_t>& root) {
+  if (!root) {
+    return;
+  }
+  if (!has_root(call.kind)) {
+    throw InputError(std::string(name_of(call.kind)) + " has no root", "--root",
+                     "leave the option out; it is for " + collectives_that(has_root));
+  }
+  call.root = root_of(*root, call.ranks, "--root");
+}
+
+}  // namespace
+
 CollectiveJob job_of(const Cluster& cluster, const JobOptions& options, const CallOptions& call,
                      Bytes& requested) {
   const CollectiveKind kind = collective_of(options.collective);
@@ -255,8 +296,8 @@ CollectiveJob job_of(const Cluster& cluster, const JobOptions& options, const Ca
   requested = size_of_option(call.bytes, "--bytes");
   const auto ranks = static_cast<std::uint32_t>(job.gpus.size());
   job.call = call_for_size(kind, ranks, requested, data_type_of(call.datatype, "--datatype"));
-  job.call.op = reduction_of(call.redop, "--redop");
-  job.call.root = root_of(call.root, ranks, "--root");
+  set_reduction(job.call, call.redop);
+  set_root(job.call, call.root);
   job.call.in_place = call.out_of_place || !allows_in_place(kind) ? InPlace::No : InPlace::Yes;
   job.channels = options.channels;
   job.chunks = options.chunks;

@@ -39,8 +39,8 @@ void add_job_options(CLI::App& app, JobOptions& options);
 struct CallOptions {
   std::string bytes;
   std::string datatype = "float";
-  std::string redop = "sum";
-  std::uint32_t root = 0;
+  std::string redop;                  ///< empty: sum
+  std::optional<std::uint32_t> root;  ///< absent: 0
   bool out_of_place = false;
   std::string groups;  ///< "tp=8"; empty: one group of all ranks
 };

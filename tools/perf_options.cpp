@@ -22,7 +22,7 @@ struct Unmodelled {
   bool shown = false;  ///< in --help
 };
 
-constexpr std::array<Unmodelled, 15> unmodelled{{
+constexpr std::array<Unmodelled, 18> unmodelled{{
     {"-G,--cudagraph", "0", "CUDA graphs change the launch cost, which is not modelled yet", true},
     {"-C,--report_cputime", "0", "CPU time is not modelled", true},
     {"-m,--agg_iters", "1", "aggregated operations are not modelled"},
@@ -38,6 +38,9 @@ constexpr std::array<Unmodelled, 15> unmodelled{{
     {"-D,--device_implementation", nullptr, "device-side implementations are not modelled"},
     {"-V,--device_cta_count", nullptr, "device-side implementations are not modelled"},
     {"-M,--memory", nullptr, "memory use is not modelled"},
+    {"-I,--iteration_times", "0", "times of single iterations are not shown"},
+    {"-K,--iteration_skip", "0", "times of single iterations are not shown"},
+    {"-u,--unalign", "0", "how buffers are aligned is not modelled"},
 }};
 
 /// Takes the option, so that it is refused by name and for a reason.

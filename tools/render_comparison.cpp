@@ -1,6 +1,7 @@
 #include "tools/render_comparison.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -112,9 +113,38 @@ std::string verdict(const Graph& graph, const Outcomes& outcomes) {
   if (bounds.empty()) {
     return text;
   }
-  return text + fmt::format("No algorithm can take less than {} here ({}{}).\n",
-                            human_time(bounds.front().time), bounds.front().name,
-                            bounds.front().where.empty() ? "" : " at " + bounds.front().where);
+  const bool ignored = best.result->contention_ignored;
+  return text +
+         fmt::format("{} can take less than {} here ({}{}){}.\n",
+                     ignored ? "With links shared as they are, no algorithm" : "No algorithm",
+                     human_time(bounds.front().time), bounds.front().name,
+                     bounds.front().where.empty() ? "" : " at " + bounds.front().where,
+                     ignored ? "; this run ignores it" : "");
+}
+
+/// What `run` would say of the outcomes, each once, with the algorithms where it does not hold for all.
+std::string outcome_notes(const Outcomes& outcomes) {
+  std::vector<std::string> seen;
+  std::string text;
+  for (const ComparedAlgorithm* outcome : outcomes) {
+    for (const std::string& warning : outcome->result->warnings) {
+      if (std::ranges::find(seen, warning) != seen.end()) {
+        continue;
+      }
+      seen.push_back(warning);
+      std::vector<std::string> names;
+      for (const ComparedAlgorithm* other : outcomes) {
+        const std::vector<std::string>& warnings = other->result->warnings;
+        if (std::ranges::find(warnings, warning) != warnings.end()) {
+          names.push_back(other->algorithm);
+        }
+      }
+      const bool all = names.size() == outcomes.size();
+      text +=
+          "  note: " + (all ? "" : fmt::format("{}: ", fmt::join(names, ", "))) + warning + "\n";
+    }
+  }
+  return text;
 }
 
 std::string verification(const Outcomes& outcomes) {
@@ -140,7 +170,8 @@ std::string verification(const Outcomes& outcomes) {
 std::string render_comparison(const Cluster& cluster, const ResultRow& common,
                               const std::vector<ComparedAlgorithm>& outcomes) {
   const Outcomes compared = simulated(outcomes);
-  std::string text = job_line(cluster, common) + warning_lines(common) + "\n";
+  std::string text =
+      job_line(cluster, common) + warning_lines(common) + outcome_notes(compared) + "\n";
   if (!compared.empty()) {
     text += comparison_table(common.job.call, compared) + "\n" + verdict(cluster.graph(), compared);
   }

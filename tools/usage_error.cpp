@@ -69,7 +69,7 @@ bool is_known(const std::string& word, const std::vector<std::string>& known) {
 std::optional<std::string> unknown_option(const Chosen& chosen) {
   const std::vector<std::string> known = option_names(*chosen.app);
   for (const std::string& word : chosen.words) {
-    const bool option = word.size() > 1 && word[0] == '-' &&
+    const bool option = word.size() > 1 && word != "--" && word[0] == '-' &&
                         (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) != 0);
     if (option && !is_known(word, known)) {
       return word.substr(0, word.find('='));
@@ -104,6 +104,46 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+/// A switch with a value: "--verify=no".
+std::optional<InputError> switch_with_value(const Chosen& chosen, const std::string& hint) {
+  for (const std::string& word : chosen.words) {
+    const std::size_t equals = word.find('=');
+    const CLI::Option* option = equals == std::string::npos || !word.starts_with("--")
+                                    ? nullptr
+                                    : chosen.app->get_option_no_throw(word.substr(0, equals));
+    if (option != nullptr && option->get_items_expected_max() == 0) {
+      return InputError("takes no value, got " + in_quotes(word.substr(equals + 1)),
+                        word.substr(0, equals), hint);
+    }
+  }
+  return std::nullopt;
+}
+
+/// As it was typed, if one name is.
+std::string typed_name(const CLI::Option& option, const std::vector<std::string>& words) {
+  for (const std::string& name : option.get_snames()) {
+    const std::string is_short = "-" + name;
+    if (std::ranges::any_of(words,
+                            [&](const std::string& word) { return word.starts_with(is_short); })) {
+      return is_short;
+    }
+  }
+  return option.get_name();
+}
+
+/// Two options that exclude each other.
+std::optional<InputError> contradiction(const Chosen& chosen, const std::string& hint) {
+  for (const CLI::Option* option : chosen.app->get_options()) {
+    for (const CLI::Option* other : option->get_excludes()) {
+      if (option->count() > 0 && other->count() > 0) {
+        return InputError("cannot be given together with " + typed_name(*other, chosen.words),
+                          typed_name(*option, chosen.words), hint);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 InputError command_error(const Chosen& chosen, const std::string& see_help) {
   const std::vector<std::string> commands = names_of(commands_of(*chosen.app));
   if (chosen.words.empty()) {
@@ -130,7 +170,7 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error,
     // Any letter is near any other.
     const bool is_word = unknown->size() > 2;
     return InputError(
-        "unknown option " + *unknown, "",
+        "unknown option " + printable(*unknown), "",
         (is_word ? did_you_mean(*unknown, option_names(*chosen.app)) : "") + see_help);
   }
   if (wants_command) {
@@ -138,7 +178,17 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error,
   }
   if (const auto missing = missing_options(*chosen.app);
       !missing.empty() && error.get_name() == "RequiredError") {
-    return InputError("missing " + joined(missing), "", see_help);
+    const std::vector<std::string> extra = chosen.app->remaining();
+    const bool stray = !extra.empty() && !extra.front().starts_with('-');
+    return InputError((stray ? "unexpected argument " + in_quotes(extra.front()) + ", and " : "") +
+                          "missing " + joined(missing),
+                      "", see_help);
+  }
+  if (const auto wrong = switch_with_value(chosen, see_help)) {
+    return *wrong;
+  }
+  if (const auto wrong = contradiction(chosen, see_help)) {
+    return *wrong;
   }
   std::string text = error.what();
   while (!text.empty() && text.back() == '\n') {
@@ -151,7 +201,8 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error,
   if (!extra.empty()) {
     return InputError("unexpected argument " + in_quotes(extra.front()), "", see_help);
   }
-  return InputError(text, "", see_help);
+  constexpr std::size_t most_shown = 200;
+  return InputError(printable(text, most_shown), "", see_help);
 }
 
 }  // namespace collsim

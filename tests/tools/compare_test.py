@@ -26,7 +26,7 @@ class Compare(program.Case):
                                  if "all_reduce" in entry["collectives"] and entry["name"] != "hierarchical"])
 
     def test_chosen_algorithms(self):
-        rows = self.rows("compare", "all_gather", *STAR, "--bytes", "128MiB", "--algorithms", "naive,ring,naive")
+        rows = self.rows("compare", "all_gather", *STAR, "--bytes", "128MiB", "--algorithms", "naive,ring")
         self.assertEqual([(row["algorithm"], row["time_ps"]) for row in rows],
                          [("ring", 2355810240), ("naive", 21141292160)])
         self.assertNotIn("not_simulated",
@@ -44,6 +44,17 @@ class Compare(program.Case):
                          {"naive", "tree", "double-tree", "recursive-doubling", "halving-doubling"})
         self.assertIn({"algorithm": "ring", "reason": "needs 112 transfers, more than --max-transfers allows"},
                       document["not_simulated"])
+
+    def test_what_does_not_fit_is_left_out(self):
+        document = self.json("compare", "all_reduce", *STAR, "--bytes", "100000TB", "--algorithms", "naive,ring",
+                             "--verify")
+        # 14 eighths of 10^17 bytes, and 14 messages.
+        self.assertEqual([(row["algorithm"], row["time_ps"]) for row in document["rows"]],
+                         [("ring", 14 * (10**17 // 8 * PS_PER_BYTE + LATENCY_PS))])
+        self.assertEqual(document["not_simulated"],
+                         [{"algorithm": "naive",
+                           "reason": "the run leaves the range of exact arithmetic: a transfer takes longer than "
+                                     "106 days of simulated time"}])
 
     def test_verify(self):
         for row in self.rows("compare", "all_to_all", *TWO_NODES, "--bytes", "1M", "--verify"):
@@ -87,6 +98,16 @@ class Verdict(program.Case):
         line = self.verdict("all_reduce", *STAR, "--bytes", "1GiB")[0]
         self.assertEqual(line, f"direct is best: 37.58 ms, {percent:.2g} % quicker than halving-doubling "
                                "and 8.00 times as fast as naive.")
+
+    def test_ignored_contention(self):
+        words = ["compare", "all_to_all", *STAR, "--bytes", "1M", "--network-model", "ideal", "--algorithms"]
+        text = self.output(*words, "direct")
+        self.assertIn('\n  note: transfers overlapped on links, which the network model "ideal" ignores: the time is too '
+                      'short; "flow" shares the links\n', text)
+        # Seven blocks of 2^17 bytes leave each GPU at 20 ps a byte: 18.35 us.
+        self.assertIn("\nWith links shared as they are, no algorithm can take less than 18.35 us here (gpu cut at gpu0); "
+                      "this run ignores it.\n", text)
+        self.assertIn("\n  note: direct: transfers overlapped on links", self.output(*words, "direct,pairwise"))
 
     def test_one_alone(self):
         self.assertEqual(self.verdict("send_recv", *MESH, "--bytes", "1K", "--ranks", "2")[0],

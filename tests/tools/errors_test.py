@@ -1,5 +1,7 @@
 """Every mistake on the command line: exit code 2, nothing on stdout, and the whole of stderr."""
 
+import os
+
 import program
 from program import STAR, TWO_NODES
 
@@ -10,6 +12,58 @@ COLLECTIVES = ("broadcast, scatter, gather, reduce, all_gather, reduce_scatter, 
                "send_recv")
 UNITS = ("units: none or B (bytes), K, M, G, KiB, MiB, GiB, TiB (powers of 1024), "
          "kB, MB, GB, TB (powers of 1000)")
+
+
+class Descriptions(program.Case):
+    def test_a_node_may_be_given_in_three_ways(self):
+        for text, found, at in (("node:", "nothing", 1), ("node: [1]", "a list", 7)):
+            self.file("a.yaml", f"name: a\n{text}\n")
+            done = self.run_program("topology", "show", "--cluster", "a.yaml")
+            self.assertIn(f"error: node: expected a node by its name or path, or a mapping, got {found}\n", done.stderr)
+
+    def test_depth(self):
+        done = self.run_program("topology", "show", *STAR, "--set", "name=" + "[" * 500)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("levels deep", done.stderr)
+
+    def test_hints_of_one_letter(self):
+        self.file("a.yaml", """
+name: a
+graph:
+  devices: [{ name: a, kind: gpu }, { name: b, kind: gpu }, { name: s, kind: switch }]
+  links: [{ from: a, to: c, bandwidth: 1 GB/s, latency: 0 ns }]
+""")
+        done = self.run_program("topology", "show", "--cluster", "a.yaml")
+        self.assertEqual(done.returncode, 2)
+        self.assertNotIn("did you mean", done.stderr)
+
+    def test_the_node_of_a_graphs_device_is_a_value_in_force(self):
+        digests = []
+        for node in ("", ", node: 0"):
+            self.file("a.yaml", f"""
+name: a
+graph:
+  devices: [{{ name: a, kind: gpu{node} }}, {{ name: b, kind: gpu }}, {{ name: s, kind: switch }}]
+  links: [{{ from: a, to: s, bandwidth: 1 GB/s, latency: 0 ns }}, {{ from: b, to: s, bandwidth: 1 GB/s, latency: 0 ns }}]
+""")
+            document = self.json("topology", "show", "--cluster", "a.yaml")
+            values = {value["path"]: (value["value"], value["origin"]) for value in document["values"]}
+            self.assertEqual(values["graph.devices[1].node"], ("0", "default"))
+            self.assertNotIn("graph.devices[2].node", values)
+            digests.append(document["input_digest"])
+        self.assertEqual(digests[0], digests[1])
+
+
+class Range(program.Case):
+    def test_bytes_on_links(self):
+        self.refused(["run", "broadcast", "--cluster", "dgx-h100", "--bytes", "800000TB", "--algorithm", "tree"],
+                     'error: the bytes on the links of level "nvlink" exceed 2^63 - 1\n'
+                     "hint: fewer bytes, ranks or iterations")
+
+    def test_scratch(self):
+        self.refused(["run", "all_to_all", *STAR, "--set", "node.links[0].bandwidth=1000 TB/s", "--bytes",
+                      "9223372036854775807", "--datatype", "int8", "--algorithm", "naive", "--verify"],
+                     "error: --algorithm: needs 2^63 bytes or more of scratch memory a rank\nhint: fewer bytes")
 
 
 class Usage(program.Case):
@@ -32,12 +86,43 @@ class Usage(program.Case):
 
     def test_values_that_options_do_not_take(self):
         self.refused([*RUN, "--output", ""], "error: --output: must not be empty")
-        for one, other in (("same", "same"), ("./same", "same"), ("same", "nowhere/../same")):
-            self.refused([*RUN, "--trace", one, "--output", other],
-                         "error: --trace: is the file of --output: the one would overwrite the other")
-        self.assertEqual(self.run_program(*RUN, "--verify=no").returncode, 2)
-        self.assertEqual(self.run_program(*PERF, "--isolated", "-n", "7").returncode, 2)
-        self.assertEqual(self.run_program(*PERF, "--isolated", "-w", "7").returncode, 2)
+        self.refused([*RUN, "--trace", "same", "--output", "same"],
+                     "error: --trace: is the file of --output: the one would overwrite the other")
+        self.refused([*RUN, "--out-of-place=false"],
+                     'error: --out-of-place: takes no value, got "false"\nhint: see collsim run --help')
+        for option in ("-n", "--iters", "-w", "--warmup_iters"):
+            self.refused([*PERF, "--isolated", option, "7"],
+                         f"error: {option}: cannot be given together with --isolated\nhint: see collsim perf --help")
+        self.assertEqual(self.run_program("--help=foo").returncode, 2)
+        self.refused(["--version", "extra"], 'error: unexpected argument "extra"\nhint: see collsim --help')
+
+    def test_two_files_that_are_one(self):
+        refusal = "error: --trace: is the file of --output: the one would overwrite the other"
+        (self.folder / "out").mkdir()
+        (self.folder / "link").symlink_to("out/a")
+        for other in ("out/a", "./out/../out/a", "link", str(self.folder / "out" / "a")):
+            self.refused([*RUN, "--trace", other, "--output", "out/a"], refusal)
+        self.file("out/a", "x")
+        os.link(self.folder / "out" / "a", self.folder / "hard")
+        for other in ("./out/../out/a", "link", "hard"):
+            self.refused([*RUN, "--trace", other, "--output", "out/a"], refusal)
+        self.refused([*RUN, "--trace", "/dev/stdout"], "error: --trace: stdout is for the result: it needs another file")
+        self.assertEqual((self.folder / "out" / "a").read_text(encoding="utf-8"), "x")
+
+    def test_options_without_effect(self):
+        self.refused([*RUN, "--root", "3"],
+                     "error: --root: all_reduce has no root\n"
+                     "hint: leave the option out; it is for broadcast, scatter, gather or reduce")
+        self.refused(["compare", "broadcast", *STAR, "--bytes", "1M", "--redop", "max"],
+                     "error: --redop: broadcast reduces nothing\n"
+                     "hint: leave the option out; it is for reduce, reduce_scatter or all_reduce")
+        self.refused(["compare", "all_reduce", *STAR, "--bytes", "1M", "--algorithms", "ring,tree,ring"],
+                     'error: --algorithms: "ring" given twice\nhint: give it once')
+
+    def test_words_that_control_terminals(self):
+        self.refused(["run", "all_reduce", "--\x1b[31mred", *STAR],
+                     "error: unknown option --?[31mred\nhint: see collsim run --help")
+        self.refused([*RUN, b"a\xffb"], 'error: unexpected argument "a?b"\nhint: see collsim run --help')
 
     def test_unknown_options(self):
         self.refused([*RUN, "--algoritm", "ring"],
@@ -53,6 +138,11 @@ class Usage(program.Case):
                      "error: unknown option --critical-path\nhint: see collsim perf --help")
 
     def test_arguments_too_many_or_too_few(self):
+        self.refused(["topology", "show", "textbook-star"],
+                     'error: unexpected argument "textbook-star", and missing --cluster\n'
+                     "hint: see collsim topology show --help")
+        self.refused(["run", "--", "all_reduce"],
+                     "error: missing --bytes and --cluster\nhint: see collsim run --help")
         self.refused([*RUN, "extra"], 'error: unexpected argument "extra"\nhint: see collsim run --help')
         self.refused(["run", "all_reduce", *STAR, "--bytes"],
                      "error: --bytes: a value is missing\nhint: see collsim run --help")
@@ -97,6 +187,10 @@ class Sizes(program.Case):
                                  'hint: a size cannot be negative')
         self.bytes_refused("99999999999999999999",
                            'error: --bytes: "99999999999999999999" is too large: a size is less than 8 EiB')
+
+    def test_blanks_and_digits(self):
+        self.bytes_refused("8 ", 'error: --bytes: expected a size such as "64M", got "8 "')
+        self.bytes_refused("0" * 31, 'error: --bytes: "' + "0" * 31 + '" has more than 30 digits')
 
     def test_a_time_that_cannot_be_counted(self):
         self.bytes_refused("9000000000000000000",
@@ -161,10 +255,10 @@ class Names(program.Case):
         self.refused([*PERF, "-d", "flot"],
                      f'error: -d: unknown data type "flot"; expected {types}\nhint: did you mean float?')
         self.refused([*RUN, "--redop", "summ"],
-                     'error: --redop: unknown reduction "summ"; expected sum, prod, min, max or avg\n'
+                     'error: --redop: unknown reduction "summ"; expected sum, prod, max, min or avg\n'
                      "hint: did you mean sum?")
         self.refused([*PERF, "-o", "mulsum"],
-                     'error: -o: unknown reduction "mulsum"; expected sum, prod, min, max or avg')
+                     'error: -o: unknown reduction "mulsum"; expected sum, prod, max, min or avg')
 
     def test_network_model(self):
         self.refused([*RUN, "--network-model", "flw"],

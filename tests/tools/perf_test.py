@@ -43,6 +43,20 @@ class Perf(program.Case):
 
 
 class Table(Perf):
+    def test_ignored_contention_is_said(self):
+        done = self.run_program("perf", "all_to_all", *STAR, "-b", "1M", "-e", "2M", "--algorithm", "direct",
+                                "--network-model", "ideal")
+        self.assertEqual(done.stderr,
+                         'from 1 MiB: transfers overlapped on links, which the network model "ideal" ignores: the time '
+                         'is too short; "flow" shares the links\nnominal: no protocol, no launch\n')
+
+    def test_other_options_of_nccl_tests_are_refused_by_name(self):
+        for option, why in [("-u", "how buffers are aligned is not modelled"),
+                            ("-I", "times of single iterations are not shown"),
+                            ("-K", "times of single iterations are not shown")]:
+            self.refused(["perf", "all_reduce", *STAR, option, "3"],
+                         f"error: {option}: {why}\nhint: leave the option out, or {option} 0")
+
     def test_frame(self):
         text = self.output("perf", "all_reduce", *TWO_NODES, "-b", "1M", "-e", "4M", "-f", "2", "-g", "2", "-t", "2",
                            "-n", "7", "-w", "3", "-c", "0")
@@ -142,7 +156,7 @@ class Options(Perf):
         self.assertEqual([line.split()[1:4] for line in self.lines(*words, "-d", "half", "-o", "max")],
                          [["524288", "half", "max"]])
         self.assertEqual([line.split()[3] for line in self.lines(*words, "-o", "all")],
-                         ["sum", "prod", "min", "max", "avg"])
+                         ["sum", "prod", "max", "min", "avg"])
         types = [line.split()[2] for line in self.lines(*words, "-d", "all")]
         self.assertEqual(types, ["int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double",
                                  "bfloat16", "f8e4m3", "f8e5m2"])

@@ -7,6 +7,21 @@ from program import LATENCY_PS, MESH, PS_PER_BYTE, STAR, TWO_NODES
 
 MIB = 2**20
 
+# Two leaves of three nodes under three spines, each of which takes a third of every message.
+SPRAYED = """
+name: sprayed
+nodes: 6
+node:
+  gpus: 1
+  devices: [{ name: nic, kind: nic }]
+  links: [{ from: gpu, to: nic, bandwidth: 50 GB/s, latency: 0 ns }]
+fabric:
+  kind: leaf-spine
+  routing: spray
+  leaf: { ports: 6, latency: 0 ns }
+  link: { bandwidth: 10 GB/s, latency: 0 ns }
+"""
+
 
 class Job(program.Case):
     def test_bytes_and_datatype(self):
@@ -219,6 +234,14 @@ class Shown(program.Case):
         self.assertEqual(sorted(info), ["events_per_s", "peak_memory_bytes", "transfers_per_s", "wall_s"])
         self.assertGreater(info["peak_memory_bytes"], 0)
         self.assertRegex(self.output(*words, "--timing"), r"\nSimulated in [\d.]+ s: .* peak memory .*\n$")
+
+    def test_a_level_carries_what_its_links_carry(self):
+        # Three spines take a third of each message: what is shown of the links is in whole bytes.
+        row = self.row("run", "all_to_all", "--cluster", str(self.file("a.yaml", SPRAYED)), "--bytes", "96000",
+                       "--algorithm", "direct", "--links", "all")
+        for level in row["links"]["levels"]:
+            self.assertEqual(sum(link["bytes"] for link in row["links"]["all"] if link["level"] == level["level"]),
+                             level["bytes"])
 
     def test_the_explanation(self):
         text = self.output("run", "all_reduce", *STAR,

@@ -92,6 +92,15 @@ TEST_CASE("gpus stands for node.gpus, and the last of them counts", "[overlay]")
         "x.yaml:1:7: error: node.gpus: expected a whole number from 1 to 1048576, got \"x\"\n"
         "  gpus: x\n"
         "        ^");
+  // What the shorthand takes the place of is checked all the same.
+  CHECK(message("gpus: 4\nname: a\nnode: {gpus: banana}\n") ==
+        "x.yaml:3:14: error: node.gpus: expected a whole number from 1 to 1048576, got "
+        "\"banana\"\n"
+        "  node: {gpus: banana}\n"
+        "               ^");
+  CHECK(message("gpus: 4\nname: a\nnode: {}\n", {"node.gpus.x=2"})
+            .find("node.gpus: expected a whole number from 1 to 1048576, got a mapping") !=
+        std::string::npos);
 }
 
 TEST_CASE("a mistake in a setting is shown in the setting", "[overlay]") {

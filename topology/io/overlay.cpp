@@ -208,6 +208,15 @@ void move_gpus_into_node(YamlTree& tree, YamlId root) {
   if (tree.node(*node).kind != YamlNode::Kind::Mapping) {
     return;
   }
+  // What it takes the place of must be right as well.
+  if (const std::optional<YamlId> replaced = tree.find(*node, "gpus")) {
+    std::vector<Provenance> ignored;
+    const YamlId only =
+        tree.add(YamlNode{YamlNode::Kind::Mapping, tree.node(*node).position, {}, {}, {}});
+    tree.assign(only, YamlEntry{"gpus", tree.node(*replaced).position, *replaced});
+    const MappingReader reader({tree, ignored}, LocatedNode{only, "node"}, {"gpus"});
+    static_cast<void>(reader.integer("gpus", device_counts));
+  }
   const Position position = tree.node(*gpus).position;
   tree.assign(*node, YamlEntry{"gpus", position, *gpus});
   tree.erase(root, "gpus");

@@ -16,7 +16,6 @@ namespace collsim {
 
 namespace {
 
-constexpr IntegerRange device_counts{1, 1U << 20};
 constexpr IntegerRange parallel_links{1, 4096};
 constexpr IntegerRange node_numbers{0, (1U << 20) - 1};
 
@@ -112,6 +111,11 @@ bool is_list(const YamlTree& tree, const std::optional<LocatedNode>& value) {
   return value && tree.node(value->id).kind == YamlNode::Kind::Sequence;
 }
 
+/// Switches need not belong to a node.
+bool needs_node(DeviceKind kind) {
+  return kind == DeviceKind::Gpu || kind == DeviceKind::Nic || kind == DeviceKind::Cpu;
+}
+
 ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) {
   for (const std::string key : {"node", "nodes", "gpus", "fabric"}) {
     if (!cluster.has(key)) {
@@ -127,8 +131,8 @@ ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) 
     ExplicitDeviceSpec device;
     device.name = entry.text("name");
     device.kind = entry.choice("kind", choices(device_kinds));
-    if (entry.has("node")) {
-      device.node = entry.integer("node", node_numbers);
+    if (entry.has("node") || needs_node(device.kind)) {
+      device.node = entry.integer("node", node_numbers, Default<std::uint32_t>{0});
     }
     graph.devices.push_back(std::move(device));
   }

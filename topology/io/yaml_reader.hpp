@@ -39,6 +39,9 @@ struct IntegerRange {
   std::uint32_t greatest = 0;
 };
 
+/// How many devices a node may have of a kind, and a cluster of nodes.
+inline constexpr IntegerRange device_counts{1, 1U << 20};
+
 /// What takes the place of a key that is not there, and what `origin` says of it.
 template <class Value>
 struct Default {

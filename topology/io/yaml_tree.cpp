@@ -1,5 +1,6 @@
 #include "topology/io/yaml_tree.hpp"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/emitterstyle.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -145,6 +146,10 @@ class TreeBuilder : public YAML::EventHandler {
     refuse(mark, "not valid YAML: " + printable(message, most_shown));
   }
 
+  [[noreturn]] void refuse_depth(const YAML::Mark& mark) const {
+    refuse(mark, "nested more than " + std::to_string(deepest) + " levels deep");
+  }
+
   [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& message) const {
     throw InputError(message, {}, {}, tree_.sources().location(at(mark)));
   }
@@ -211,10 +216,6 @@ class TreeBuilder : public YAML::EventHandler {
     if (!held_back_) {
       frames_.pop_back();
     }
-  }
-
-  [[noreturn]] void refuse_depth(const YAML::Mark& mark) const {
-    refuse(mark, "nested more than " + std::to_string(deepest) + " levels deep");
   }
 
   YamlId add(YamlNode node, YAML::anchor_t anchor) {
@@ -319,6 +320,8 @@ YamlId parse_yaml(YamlTree& tree, std::uint32_t source) {
     while (parser.HandleNextDocument(builder)) {
     }
     builder.finish();
+  } catch (const YAML::DeepRecursion& error) {
+    builder.refuse_depth(error.mark);
   } catch (const YAML::Exception& error) {
     builder.refuse_syntax(error.mark, error.msg);
   } catch (const Error&) {
