@@ -135,7 +135,7 @@ TEST_CASE("every key of an explicit graph is read", "[spec]") {
   REQUIRE(spec.graph.has_value());
   REQUIRE(spec.graph->devices.size() == 2);
   CHECK(spec.graph->devices[0].name == "a");
-  CHECK(spec.graph->devices[0].node == std::nullopt);
+  CHECK(spec.graph->devices[0].node == 0U);
   CHECK(spec.graph->devices[1].node == 1U);
   REQUIRE(spec.graph->links.size() == 1);
   CHECK(spec.graph->links[0].count == 2);
@@ -243,7 +243,7 @@ TEST_CASE("a quantity needs a unit that exists", "[spec]") {
         "\"2 h\"\n"
         "        latency: 2 h\n"
         "                 ^\n"
-        "hint: unknown unit \"h\", did you mean \"s\"?; units: ps, ns, us, ms, s");
+        "hint: unknown unit \"h\"; units: ps, ns, us, ms, s");
 }
 
 TEST_CASE("a value has its kind", "[spec]") {
