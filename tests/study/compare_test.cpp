@@ -140,7 +140,8 @@ TEST_CASE("an algorithm whose time does not fit does not keep others from being 
         "simulated time");
   CHECK(best_algorithm(star, all_reduce, {}).result.algorithm != "naive");
   CHECK(refusal(compare_algorithms(star, all_reduce, {"naive"}, options)) ==
-        "error: " + naive.obstacle + "\nhint: fewer bytes, faster links or a smaller job would fit");
+        "error: " + naive.obstacle +
+            "\nhint: fewer bytes, faster links or a smaller job would fit");
 }
 
 TEST_CASE("when nothing can be simulated, the error says which option to change") {

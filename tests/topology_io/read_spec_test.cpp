@@ -275,12 +275,13 @@ TEST_CASE("a value has its kind", "[spec]") {
         "x.yaml:1:7: error: name: expected text, got a mapping\n"
         "  name: {a: b}\n"
         "        ^");
-  CHECK(message("name: a\nfabric: single-switch\nnode: {gpus: 1}\n") ==
-        "x.yaml:2:9: error: fabric: expected a mapping, got \"single-switch\"\n"
-        "  fabric: single-switch\n"
-        "          ^\n"
-        "hint: keys: kind, routing, seed, nic_choice, nic_ports, planes, rails, switch, leaf, spine, "
-        "core, tiers, group, local, global, dimensions, link or uplink");
+  CHECK(
+      message("name: a\nfabric: single-switch\nnode: {gpus: 1}\n") ==
+      "x.yaml:2:9: error: fabric: expected a mapping, got \"single-switch\"\n"
+      "  fabric: single-switch\n"
+      "          ^\n"
+      "hint: keys: kind, routing, seed, nic_choice, nic_ports, planes, rails, switch, leaf, spine, "
+      "core, tiers, group, local, global, dimensions, link or uplink");
 }
 
 TEST_CASE("a key without a value is pointed at", "[spec]") {
