@@ -109,9 +109,9 @@ def own_nic(gpus, rate):
     return Fabric([("node0.gpu0 node1.gpu0", rate)], shared(gpus, gpus * rate))
 
 
-def rails(rate, far):
+def rails(rate, far, gpus=8):
     """As before; so do GPUs of far nodes (by the spines) and of other rails (over NVLink first)."""
-    fabric = own_nic(8, rate)
+    fabric = own_nic(gpus, rate)
     fabric.pairs += [(f"node0.gpu0 node{far}.gpu0", rate), ("node0.gpu0 node1.gpu3", rate)]
     return fabric
 
@@ -120,6 +120,7 @@ FABRICS = {
     "dgx-1v-x2": Fabric([("node0.gpu0 node1.gpu0", 12.5)], shared(8, 4 * 12.5)),  # a NIC for two GPUs
     "dgx-a100-x4": own_nic(8, 25),
     "dgx-h100-x4": own_nic(8, 50),
+    "mi300x-x8": own_nic(8, 50),
     "a100-pcie-x2": Fabric([("node0.gpu1 node1.gpu1", 25)], shared(2, 25)),
     "aws-p3dn": Fabric([("node0.gpu0 node1.gpu0", 12.5)], shared(8, 12.5)),
     "aws-p4d": Fabric([("node0.gpu0 node1.gpu0", 12.5)], shared(8, 4 * 12.5)),
@@ -144,8 +145,8 @@ FABRICS = {
     "dgx-h100-superpod": rails(50, 127),
     "dgx-h100-superpod-3-tier": rails(50, 511),
     "dgx-b200-superpod": rails(50, 31),
-    "gb200-nvl72-racks": rails(50, 7),
-    "gb300-nvl72-racks": rails(100, 7),
+    "gb200-nvl72-racks": rails(50, 7, gpus=72),
+    "gb300-nvl72-racks": rails(100, 7, gpus=72),
     "deepseek-multi-plane": rails(50, 127),
     "meta-24k-roce": Fabric([("node0.gpu0 node1.gpu0", 50), ("node0.gpu0 node3071.gpu0", 50)], shared(8, 8 * 50)),
     # A connection takes one of the two ports of a NIC.
@@ -157,9 +158,6 @@ FABRICS = {
     # One link between neighbours; two ways, by the two sides of the ring, to the chip across.
     "tpu-v7-cube": Fabric([("node0.gpu0 node1.gpu0", 100), ("node0.gpu0 node2.gpu0", 2 * 100)], 100),
 }
-for racks in ("gb200-nvl72-racks", "gb300-nvl72-racks"):
-    FABRICS[racks].two_nodes = FABRICS[racks].two_nodes * 143 / 72 / (15 / 8)
-
 
 class Rates(program.Case):
     def rate(self, collective, cluster, *words):
@@ -197,6 +195,16 @@ class Rates(program.Case):
             if fabric.two_nodes is not None:
                 with self.subTest(name):
                     self.close(self.rate("all_to_all", name, "--nodes", "2"), fabric.two_nodes)
+
+    def test_shifts_between_far_units(self):
+        # Without oversubscription, static routing keeps apart what whole units send each other: 32 nodes (or 20) of
+        # rail 0 to those of a far unit, and back to the next one of the first.
+        for name, nodes, far, expected in [("dgx-h100-superpod", 32, 96, 50), ("dgx-h100-superpod-3-tier", 32, 384, 50),
+                                           ("dgx-a100-superpod", 20, 60, 25)]:
+            order = [f"node{node + offset}.gpu0" for node in range(nodes) for offset in (0, far)]
+            placement = self.file("placement.txt", "\n".join(order) + "\n")
+            with self.subTest(name):
+                self.close(self.rate("send_recv", name, "--placement", str(placement)), expected)
 
     def test_a_torus(self):
         # In a ring of 4 the others are 1, 1 and 2 links away, in a cube 64 chips are 3 * (0 + 1 + 1 + 2) / 4 = 3 on
