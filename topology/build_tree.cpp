@@ -85,6 +85,7 @@ class Tree : public Fabric {
       for (std::uint32_t plane = 0; plane < spec_->planes; ++plane) {
         const auto begin = all.begin() + static_cast<std::ptrdiff_t>(plane * in_plane);
         planes.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(in_plane));
+        number_switches(builder, tier, planes.back());
       }
       if (tier == 0) {
         attach_nodes(builder, cable, planes);
@@ -315,6 +316,17 @@ class Tree : public Fabric {
         }
       }
     });
+  }
+
+  /// Tells the router where the switches of a plane stand.
+  void number_switches(GraphBuilder& builder, std::size_t number,
+                       const std::vector<DeviceId>& switches) const {
+    const std::uint64_t joined = number + 1 < tiers_.size() ? tiers_[number + 1].blocks_below : 1;
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+      const std::uint64_t block = i / tiers_[number].switches_in_block;
+      builder.set_tree_place(switches[i], {static_cast<std::uint32_t>(number),
+                                           static_cast<std::uint32_t>(block % joined)});
+    }
   }
 
   /// Joins the blocks of a plane: `below` and `above` are its switches of two tiers, block by block.

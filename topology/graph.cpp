@@ -194,7 +194,7 @@ DeviceId GraphBuilder::add_device(DeviceKind kind, std::optional<NodeId> node, s
                                   std::uint32_t number) {
   COLLSIM_ENSURE(stem < graph_.stems_.size(), "a device needs a name stem of this builder");
   require_room(graph_.devices_, "devices");
-  graph_.devices_.push_back({kind, node, stem, number, std::nullopt});
+  graph_.devices_.push_back({kind, node, stem, number, std::nullopt, std::nullopt});
   return DeviceId(graph_.devices_.size() - 1);
 }
 

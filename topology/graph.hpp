@@ -28,6 +28,12 @@ enum class LinkKind : std::uint8_t { Generic, Nvlink, Xgmi, Pcie, Socket, Infini
 [[nodiscard]] std::string_view name_of(DeviceKind kind);
 [[nodiscard]] std::string_view name_of(LinkKind kind);
 
+/// Where a switch stands in a tree of switches.
+struct TreePlace {
+  std::uint32_t tier = 0;    ///< 0: leaves
+  std::uint32_t number = 0;  ///< of its block, among those that a block of the next tier joins
+};
+
 struct Device {
   DeviceKind kind = DeviceKind::Gpu;
   std::optional<NodeId> node;   ///< absent for the fabric's own switches
@@ -35,6 +41,7 @@ struct Device {
   std::uint32_t number = 0;     ///< its number among those of its stem and node: "gpu3"
   /// The group of a dragonfly's switch: traffic between two groups crosses no third.
   std::optional<std::uint32_t> group;
+  std::optional<TreePlace> tree_place;
 };
 
 struct Link {
@@ -116,6 +123,9 @@ class GraphBuilder {
   DeviceId add_named_device(DeviceKind kind, std::optional<NodeId> node, std::string name);
   void set_group(DeviceId device, std::uint32_t group) {
     graph_.devices_[device.index()].group = group;
+  }
+  void set_tree_place(DeviceId device, TreePlace place) {
+    graph_.devices_[device.index()].tree_place = place;
   }
   /// Throws: InputError if the bandwidth is not positive, the latency is negative, or both ends are
   /// the same device.

@@ -266,34 +266,99 @@ std::optional<Route> Router::route_of(const Stripe& stripe, DeviceId from, Devic
 void Router::append(Route& route, const PathLayers& paths, const Flow& flow) const {
   switch (options_.routing) {
     case RoutingKind::Fixed:
-      return append_one(route, paths,
-                        [&](DeviceId) { return index_within_leaf_[flow.to.index()]; });
+      return append_static(route, paths, flow.to);
     case RoutingKind::Ecmp:
-      return append_one(route, paths, [&](DeviceId device) {
-        return hash_of(
-            {options_.seed, flow.from.value(), flow.to.value(), flow.connection, device.value()});
+      return append_one(route, paths, [&](DeviceId device, std::span<const LinkId> choices) {
+        return hash_of({options_.seed, flow.from.value(), flow.to.value(), flow.connection,
+                        device.value()}) %
+               choices.size();
       });
     case RoutingKind::Spray:
       return append_sprayed(route, paths);
   }
 }
 
-/// Follows one path: of the n next links of a device, the one numbered choose(device) mod n.
+/// Follows one path. Where a device has several next links, `choose(device, links)` gives the position
+/// of one.
 template <class Choose>
 void Router::append_one(Route& route, const PathLayers& paths, Choose choose) const {
   std::uint32_t here = PathLayers::source();
+  std::vector<LinkId> choices;
+  std::vector<std::uint32_t> targets;
   for (std::size_t i = 0; i < paths.length(); ++i) {
-    const auto leaves_here = [here](const PathLink& link) { return link.source == here; };
-    const auto layer = paths.layer(i);
-    const auto first = std::ranges::find_if(layer, leaves_here);
-    const auto choices = static_cast<std::uint32_t>(std::ranges::count_if(layer, leaves_here));
-    std::uint32_t skip = choices == 1 ? 0 : choose(graph_->link(first->link).source) % choices;
-    const auto chosen = std::ranges::find_if(
-        layer, [&](const PathLink& link) { return leaves_here(link) && skip-- == 0; });
-    route.hops.push_back({chosen->link});
-    route.latency = checked_add(route.latency, graph_->link(chosen->link).latency);
-    here = chosen->target;
+    choices.clear();
+    targets.clear();
+    for (const PathLink& link : paths.layer(i)) {
+      if (link.source == here) {
+        choices.push_back(link.link);
+        targets.push_back(link.target);
+      }
+    }
+    const std::size_t chosen =
+        choices.size() == 1 ? 0 : choose(graph_->link(choices.front()).source, choices);
+    route.hops.push_back({choices[chosen]});
+    route.latency = checked_add(route.latency, graph_->link(choices[chosen]).latency);
+    here = targets[chosen];
   }
+}
+
+void Router::append_static(Route& route, const PathLayers& paths, DeviceId to) const {
+  std::optional<StaticWay> way;
+  append_one(route, paths, [&](DeviceId device, std::span<const LinkId> choices) -> std::size_t {
+    const std::uint32_t index = index_within_leaf_[to.index()];
+    const std::optional<TreePlace>& place = graph_->device(device).tree_place;
+    if (!place) {
+      return index % choices.size();
+    }
+    if (!way) {
+      way = static_way(to);
+    }
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      if (std::ranges::find(way->down, choices[i]) != way->down.end()) {
+        return i;
+      }
+    }
+    return (place->tier < way->numbers.size() ? way->numbers[place->tier] : index) % choices.size();
+  });
+}
+
+/// From each of the leaves of a NIC as far up as there are switches.
+Router::StaticWay Router::static_way(DeviceId nic) const {
+  StaticWay way;
+  for (const LinkId id : graph_->links_in(nic)) {
+    DeviceId here = graph_->link(id).source;
+    if (!graph_->device(here).tree_place) {
+      continue;
+    }
+    std::uint32_t number = index_within_leaf_[nic.index()];
+    for (std::size_t tier = 0;; ++tier) {
+      if (way.numbers.size() == tier) {
+        way.numbers.push_back(number);
+      }
+      std::vector<LinkId> up;
+      for (const LinkId link : graph_->links_out(here)) {
+        const auto& above = graph_->device(graph_->link(link).target).tree_place;
+        if (above && above->tier > tier) {
+          up.push_back(link);
+        }
+      }
+      if (up.empty()) {
+        break;
+      }
+      const LinkId chosen = up[number % up.size()];
+      const DeviceId above = graph_->link(chosen).target;
+      // The other direction of the same cable.
+      const auto cables = graph_->links_between(here, above);
+      const auto cable = std::ranges::find(cables, chosen) - cables.begin();
+      const auto back = graph_->links_between(above, here);
+      if (static_cast<std::size_t>(cable) < back.size()) {
+        way.down.push_back(back[static_cast<std::size_t>(cable)]);
+      }
+      number = graph_->device(here).tree_place->number;
+      here = above;
+    }
+  }
+  return way;
 }
 
 void Router::append_sprayed(Route& route, const PathLayers& paths) const {

@@ -13,7 +13,10 @@
 //   3. everywhere, NICs forwarding too.
 // Of several paths left, the routing chooses (see RoutingKind). static: at each device, of its n
 // next links in order of id, the one numbered i mod n, where i is the index of the destination (of
-// search 2: the NIC's) among those attached to the same switch. So traffic to one destination
+// search 2: the NIC's) among those attached to the same switch. In a tree of switches: upwards from
+// tier t the next link is the one numbered d mod n, where d is, for t = 0, that index; for t = 1, the
+// number of the destination's leaf in its pod; and so on. Downwards it is the way, reversed, that these
+// numbers give from the destination's leaf up (Zahavi's D-mod-K). So traffic to one destination
 // always takes the same way, as with InfiniBand's forwarding tables, and parallel links are chosen
 // by destination, too. spray: every path carries the same part. ecmp: at each device, one of the next
 // links by a hash of seed, source, destination, connection and device, so that a connection keeps its
@@ -88,6 +91,11 @@ class Router {
     DeviceId out;
     DeviceId in;
   };
+  /// How static forwarding reaches a NIC through a tree of switches.
+  struct StaticWay {
+    std::vector<std::uint32_t> numbers;  ///< by tier: which of the links up
+    std::vector<LinkId> down;            ///< the links that lead to it from above
+  };
   /// What tells a path apart for the choice between equals.
   struct Flow {
     DeviceId from;
@@ -105,6 +113,8 @@ class Router {
   void append(Route& route, const detail::PathLayers& paths, const Flow& flow) const;
   template <class Choose>
   void append_one(Route& route, const detail::PathLayers& paths, Choose choose) const;
+  void append_static(Route& route, const detail::PathLayers& paths, DeviceId to) const;
+  [[nodiscard]] StaticWay static_way(DeviceId nic) const;
   void append_sprayed(Route& route, const detail::PathLayers& paths) const;
 
   const Graph* graph_;

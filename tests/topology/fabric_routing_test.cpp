@@ -117,7 +117,7 @@ TEST_CASE("on rails a route crosses one switch, three, or the GPU that owns the 
   // Another rail: up to a spine. node2 is number 2 on its leaf: cable 2 of 4.
   CHECK(hops(crossing, route(crossing, "node0.gpu0", "node2.gpu1")) ==
         Words{"node0.gpu0 -> node0.nic0", "node0.nic0 -> leaf0", "leaf0 -> spine0#1",
-              "spine0 -> leaf1", "leaf1 -> node2.nic1", "node2.nic1 -> node2.gpu1"});
+              "spine0 -> leaf1#1", "leaf1 -> node2.nic1", "node2.nic1 -> node2.gpu1"});
   spec.fabric.nic_choice = NicChoice::RailAligned;
   const Cluster aligned(spec);
   CHECK(hops(aligned, route(aligned, "node0.gpu0", "node2.gpu1")) ==
@@ -261,23 +261,38 @@ TEST_CASE("ecmp: a connection keeps its path, others spread, another seed is ano
   CHECK(moved > 1500 - 49);
 }
 
-TEST_CASE("static spreads a shift by whole leaf groups evenly over the spines' cables") {
-  // Every node sends to the same rail of the next group: each uplink and each downlink is used once.
-  const Cluster cluster(test::rail_optimized(16, 2, 2, 8));
-  const Graph& graph = cluster.graph();
-  std::map<LinkId, int> load;
-  for (std::uint32_t node = 0; node < 16; ++node) {
-    for (const std::string gpu : {".gpu0", ".gpu1"}) {
-      const Route found = route(cluster, "node" + std::to_string(node) + gpu,
-                                "node" + std::to_string((node + 4) % 16) + gpu);
-      for (const RouteHop& hop : found.hops) {
-        ++load[hop.link];
+TEST_CASE("static spreads a shift by whole groups evenly over the cables of every tier") {
+  // Every GPU sends to its counterpart in the next group: each cable between switches is used once each
+  // way. Leaf groups of 4 nodes with 2 rails; with cores, pods of 8 nodes.
+  struct Case {
+    ClusterSpec spec;
+    std::uint32_t shift;
+  };
+  ClusterSpec merged = test::rail_optimized(32, 2, 3, 8);
+  merged.fabric.tiers[2].count = 4;
+  merged.fabric.tiers[2].ports = 16;
+  for (const Case& entry :
+       {Case{test::rail_optimized(16, 2, 2, 8), 4}, Case{test::rail_optimized(8, 2, 2, 8), 4},
+        Case{test::rail_optimized(32, 2, 3, 8), 8}, Case{merged, 8}}) {
+    const Cluster cluster(entry.spec);
+    const Graph& graph = cluster.graph();
+    std::map<LinkId, int> load;
+    for (std::uint32_t node = 0; node < entry.spec.nodes; ++node) {
+      for (const std::string gpu : {".gpu0", ".gpu1"}) {
+        const Route found =
+            route(cluster, "node" + std::to_string(node) + gpu,
+                  "node" + std::to_string((node + entry.shift) % entry.spec.nodes) + gpu);
+        for (const RouteHop& hop : found.hops) {
+          ++load[hop.link];
+        }
       }
     }
-  }
-  for (std::size_t i = 0; i < graph.links().size(); ++i) {
-    if (level_of(graph, LinkId(i)) == "spine") {
-      REQUIRE(load[LinkId(i)] == 1);
+    for (std::size_t i = 0; i < graph.links().size(); ++i) {
+      const std::string level = level_of(graph, LinkId(i));
+      if (level == "spine" || level == "core") {
+        CAPTURE(graph.name(LinkId(i)));
+        REQUIRE(load[LinkId(i)] == 1);
+      }
     }
   }
 }
