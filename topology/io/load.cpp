@@ -115,9 +115,9 @@ void include_node(YamlTree& tree, YamlId owner, const std::string& path, const C
   }
   if (const std::optional<YamlId> node = tree.find(owner, "node")) {
     if (tree.node(*node).kind != YamlNode::Kind::Mapping) {
-      refuse_at(tree, tree.node(*node).position, path,
-                "expected a node by its name or path, or a mapping, got " +
-                    found_text(tree.node(*node)));
+      refuse_at(
+          tree, tree.node(*node).position, path,
+          "expected a node by its name or path, or a mapping, got " + found_text(tree.node(*node)));
     }
     include_gpu_memory(tree, *node, path + ".gpu_memory", config);
   }

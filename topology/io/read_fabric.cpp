@@ -255,10 +255,10 @@ void read_torus(const MappingReader& reader, FabricSpec& fabric) {
 /// read.
 void read_routing(const MappingReader& reader, FabricSpec& fabric) {
   const bool ethernet = fabric.tiers.front().link.kind == LinkKind::Ethernet;
-  fabric.routing = reader.choice(
-      "routing", choices(routings),
-      ethernet ? Default<RoutingKind>{RoutingKind::Ecmp, "default (for ethernet)"}
-               : Default<RoutingKind>{RoutingKind::Fixed});
+  fabric.routing =
+      reader.choice("routing", choices(routings),
+                    ethernet ? Default<RoutingKind>{RoutingKind::Ecmp, "default (for ethernet)"}
+                             : Default<RoutingKind>{RoutingKind::Fixed});
   if (fabric.routing == RoutingKind::Ecmp) {
     fabric.seed = reader.integer("seed", any_number, Default<std::uint32_t>{0});
   } else if (reader.has("seed")) {
