@@ -4,8 +4,10 @@
 #include <array>
 #include <compare>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
+#include "topology/error.hpp"
 #include "topology/path_search.hpp"
 
 namespace collsim {
@@ -338,7 +340,13 @@ std::string_view name_of(RungScope scope) {
 }
 
 Hierarchy build_hierarchy(const Cluster& cluster, std::span<const Bytes> sizes) {
-  return Ladder(cluster, sizes).build();
+  try {
+    return Ladder(cluster, sizes).build();
+  } catch (const std::overflow_error& error) {
+    throw InputError(
+        std::string("the ladder leaves the range of exact arithmetic: ") + error.what(), {},
+        "faster links and memories would fit");
+  }
 }
 
 }  // namespace collsim

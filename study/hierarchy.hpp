@@ -83,7 +83,8 @@ struct Hierarchy {
 /// farthest.
 constexpr std::size_t most_distances_of_a_level = 4;
 
-/// The ladder, with times for these sizes. Complexity: O(GPUs) routes.
+/// The ladder, with times for these sizes. Throws: InputError where a time is longer than 106 days.
+/// Complexity: O(GPUs) routes.
 [[nodiscard]] Hierarchy build_hierarchy(const Cluster& cluster, std::span<const Bytes> sizes);
 
 }  // namespace collsim

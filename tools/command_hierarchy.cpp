@@ -54,6 +54,7 @@ Exit hierarchy(const HierarchyCommand& command) {
   require_plot(command);
   const std::vector<Machine> machines = load_machines(command.clusters);
   std::vector<Ladder> ladders;
+  ladders.reserve(machines.size());
   for (const Machine& machine : machines) {
     ladders.push_back({&machine.cluster, machine.loaded.digest,
                        build_hierarchy(machine.cluster, hierarchy_sizes)});

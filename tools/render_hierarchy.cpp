@@ -129,6 +129,7 @@ std::string ways_table(const Ladder& ladder) {
       continue;
     }
     std::vector<std::string_view> through;
+    through.reserve(rung.through.size());
     for (const DeviceKind kind : rung.through) {
       through.push_back(name_of(kind));
     }

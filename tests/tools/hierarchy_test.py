@@ -86,6 +86,20 @@ Notes
         self.assertAlmostEqual(float(rungs["GPU over NVLink"]["times_slower"]), 7.444, delta=0.001)
         self.assertAlmostEqual(float(rungs["GPU over NIC and leaf"]["times_slower"]), 67)
 
+    def test_the_ladder_of_every_node_falls_outwards(self):
+        for entry in self.json("list", "nodes")["entries"]:
+            with self.subTest(entry["name"]):
+                cluster = self.file("c.yaml", f"name: c\nnode: {entry['name']}\n")
+                rungs = self.json("hierarchy", "--cluster", str(cluster))["ladders"][0]["rungs"]
+                inside = [rung for rung in rungs if rung["kind"] == "memory"]
+                bandwidths = [rung["bandwidth_Bps"] for rung in inside if rung["bandwidth_Bps"] is not None]
+                latencies = [rung["latency_ps"] for rung in inside if rung["latency_ps"] is not None]
+                self.assertEqual(bandwidths, sorted(bandwidths, reverse=True))
+                self.assertEqual(latencies, sorted(latencies))
+                for rung in rungs:
+                    if rung["kind"] == "gpu" and rung["times_slower"] is not None:
+                        self.assertGreater(rung["times_slower"], 1)
+
     def test_csv(self):
         lines = self.csv("hierarchy", "--cluster", self.ladder())
         self.assertEqual(lines[0], {
@@ -120,6 +134,10 @@ Notes
         self.refused(["hierarchy", *STAR, "--plot", "none/a.svg"],
                      'error: --plot: cannot write "none/a.svg": No such file or directory')
         self.assertFalse((self.folder / "a.svg").exists())
+        for setting in ("node.links[0].bandwidth=1 B/s", "node.gpu_memory[1].bandwidth.value=1 B/s"):
+            self.refused(["hierarchy", "--cluster", self.ladder(), "--set", setting],
+                         "error: the ladder leaves the range of exact arithmetic: a transfer takes longer than 106 days "
+                         "of simulated time\nhint: faster links and memories would fit")
 
 
 class Plot(program.Case):

@@ -27,7 +27,7 @@ constexpr std::array<FigureSource, 4> sources{FigureSource::Nominal, FigureSourc
                                               FigureSource::Literature, FigureSource::Estimate};
 
 MemoryLevel read_level(const MappingReader& reader) {
-  std::array<Choice<MemoryLevel>, levels.size()> choices;
+  std::array<Choice<MemoryLevel>, levels.size()> choices{};
   for (std::size_t i = 0; i < levels.size(); ++i) {
     choices[i] = {name_of(levels[i].level), levels[i].level};
   }
@@ -35,7 +35,7 @@ MemoryLevel read_level(const MappingReader& reader) {
 }
 
 FigureSource read_source(const MappingReader& reader) {
-  std::array<Choice<FigureSource>, sources.size()> choices;
+  std::array<Choice<FigureSource>, sources.size()> choices{};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     choices[i] = {name_of(sources[i]), sources[i]};
   }
