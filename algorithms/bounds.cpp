@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algorithms/bounds_traffic.hpp"
+#include "topology/disjoint_sets.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -90,28 +91,9 @@ void add_node_cut(std::vector<Bound>& bounds, const Graph& graph, std::span<cons
   tightest.add_to(bounds, [](std::size_t node) { return "node" + std::to_string(node); });
 }
 
-/// Devices in groups that only grow together.
-class Groups {
- public:
-  explicit Groups(std::size_t devices) : parent_(devices) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-  }
-  [[nodiscard]] std::size_t of(std::size_t device) {
-    while (parent_[device] != device) {
-      parent_[device] = parent_[parent_[device]];
-      device = parent_[device];
-    }
-    return device;
-  }
-  void join(std::size_t a, std::size_t b) { parent_[of(a)] = of(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
-
 /// Nodes together with the network switches next to them.
-Groups leaf_groups(const Graph& graph) {
-  Groups groups(graph.devices().size());
+DisjointSets leaf_groups(const Graph& graph) {
+  DisjointSets groups(graph.devices().size());
   std::vector<std::optional<std::size_t>> first_of_node(graph.nodes());
   for (std::size_t index = 0; index < graph.devices().size(); ++index) {
     const std::optional<NodeId> node = graph.devices()[index].node;
@@ -136,7 +118,7 @@ Groups leaf_groups(const Graph& graph) {
 
 void add_leaf_group_cut(std::vector<Bound>& bounds, const Graph& graph,
                         std::span<const DeviceId> gpus, const CollectiveCall& call) {
-  Groups groups = leaf_groups(graph);
+  DisjointSets groups = leaf_groups(graph);
   const std::size_t devices = graph.devices().size();
   std::vector<std::uint32_t> set_of_rank;
   for (const DeviceId gpu : gpus) {

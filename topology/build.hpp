@@ -17,7 +17,7 @@
 
 namespace collsim::detail {
 
-/// Sizes beyond these are refused before anything is allocated (a link takes 44 bytes).
+/// Sizes beyond these are refused before anything is allocated (a link takes 52 bytes).
 constexpr std::uint64_t most_devices = std::uint64_t{1} << 22U;
 constexpr std::uint64_t most_links = std::uint64_t{1} << 24U;
 /// Throws: InputError if there are more.

@@ -71,7 +71,8 @@ void add_levels(GraphBuilder& builder, const std::vector<LinkSpec>& links) {
 
 void add_links(GraphBuilder& builder, const LinkSpec& spec, DeviceId source, DeviceId target) {
   const Link link{source,       target,    spec.bandwidth,
-                  spec.latency, spec.kind, builder.add_level(level_name(spec.kind))};
+                  spec.latency, spec.kind, builder.add_level(level_name(spec.kind)),
+                  spec.bonded};
   for (std::uint32_t i = 0; i < spec.count; ++i) {
     if (spec.duplex == Duplex::BothWays) {
       builder.add_cable(link);

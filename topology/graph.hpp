@@ -51,6 +51,7 @@ struct Link {
   Duration latency{};
   LinkKind kind = LinkKind::Generic;
   LevelId level;
+  std::uint16_t bonded = 1;  ///< the maker's links that this one stands for; changes no time
 };
 
 class Graph {

@@ -40,7 +40,8 @@ struct LinkSpec {
   std::string to;
   Connect connect = Connect::All;
   Duplex duplex = Duplex::BothWays;
-  std::uint32_t count = 1;  ///< parallel links per pair
+  std::uint32_t count = 1;   ///< parallel links per pair
+  std::uint16_t bonded = 1;  ///< the maker's links in each parallel link: 18 in NV18
   LinkKind kind = LinkKind::Generic;
   Bandwidth bandwidth;  ///< each direction, each parallel link
   Duration latency{};

@@ -396,6 +396,8 @@ TEST_CASE("the digest is of the effective description", "[load]") {
                   "connect: mesh}], gpus: 2}\nname: two\n") == digest);
   CHECK(digest_of(two_gpus() + "nodes: 1\nfabric: {kind: none}\ndescription: words\n") == digest);
   CHECK(digest_of(replaced(two_gpus(), "  gpus: 2\n", ""), {"gpus=2"}) == digest);
+  // How many links of the maker work as one.
+  CHECK(digest_of(two_gpus(), {"node.links[0].bonded=18"}) == digest);
   // What changes a result.
   CHECK(digest_of(two_gpus(), {"gpus=3"}) != digest);
   CHECK(digest_of(replaced(two_gpus(), "1 us", "2 us")) != digest);

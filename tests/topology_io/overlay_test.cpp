@@ -134,7 +134,7 @@ TEST_CASE("a path that means nothing is named with the nearest one", "[overlay]"
   CHECK(message(two_gpus(), {"node.links[0].bandwith=1 GB/s"}) ==
         "--set node.links[0].bandwith=1 GB/s: error: node.links[0].bandwith: unknown key, did you "
         "mean \"bandwidth\"?\n"
-        "hint: accepted: from, to, connect, duplex, count, kind, bandwidth or latency");
+        "hint: accepted: from, to, connect, duplex, count, bonded, kind, bandwidth or latency");
   CHECK(message(two_gpus(), {"node.links[2].count=2"}) ==
         "--set node.links[2].count=2: error: node.links: has no item [2]: it has 1\n"
         "hint: items count from 0; [1] adds one");

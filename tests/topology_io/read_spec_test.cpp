@@ -74,8 +74,8 @@ TEST_CASE("every key of a node is read", "[spec]") {
       "    - {name: pcie, kind: pcie-switch, count: 2}\n"
       "    - {name: cpu, kind: cpu}\n"
       "  links:\n"
-      "    - {from: gpu, to: pcie, connect: grouped, duplex: one-way, count: 2, kind: pcie,\n"
-      "       bandwidth: 63 GB/s, latency: 110 ns}\n");
+      "    - {from: gpu, to: pcie, connect: grouped, duplex: one-way, count: 2, bonded: 3,\n"
+      "       kind: pcie, bandwidth: 63 GB/s, latency: 110 ns}\n");
   CHECK(spec.name == "n");
   CHECK(spec.description == "all keys");
   CHECK(spec.nodes == 3);
@@ -93,6 +93,7 @@ TEST_CASE("every key of a node is read", "[spec]") {
   CHECK(link.connect == Connect::Grouped);
   CHECK(link.duplex == Duplex::OneWay);
   CHECK(link.count == 2);
+  CHECK(link.bonded == 3);
   CHECK(link.kind == LinkKind::Pcie);
   CHECK(link.bandwidth == 63_GBps);
   CHECK(link.latency == 110'000_ps);
@@ -177,7 +178,7 @@ TEST_CASE("an unknown key is named with the nearest known one", "[spec]") {
         "x.yaml:8:7: error: node.links[0].bandwith: unknown key, did you mean \"bandwidth\"?\n"
         "        bandwith: 50 GB/s\n"
         "        ^\n"
-        "hint: accepted: from, to, connect, duplex, count, kind, bandwidth or latency");
+        "hint: accepted: from, to, connect, duplex, count, bonded, kind, bandwidth or latency");
   CHECK(message(two_gpus() + "colour: red\n") ==
         "x.yaml:10:1: error: colour: unknown key\n"
         "  colour: red\n"
@@ -270,7 +271,7 @@ TEST_CASE("a value has its kind", "[spec]") {
         "x.yaml:2:25: error: node.links[0]: expected a mapping, got \"gpu\"\n"
         "  node: {gpus: 2, links: [gpu]}\n"
         "                          ^\n"
-        "hint: keys: from, to, connect, duplex, count, kind, bandwidth or latency");
+        "hint: keys: from, to, connect, duplex, count, bonded, kind, bandwidth or latency");
   CHECK(message("name: {a: b}\n") ==
         "x.yaml:1:7: error: name: expected text, got a mapping\n"
         "  name: {a: b}\n"
@@ -306,7 +307,7 @@ TEST_CASE("a key without a value is pointed at", "[spec]") {
         "x.yaml:5:5: error: node.links[0]: expected a mapping, got nothing\n"
         "      -\n"
         "      ^\n"
-        "hint: keys: from, to, connect, duplex, count, kind, bandwidth or latency");
+        "hint: keys: from, to, connect, duplex, count, bonded, kind, bandwidth or latency");
 }
 
 TEST_CASE("whole numbers are decimal and in range", "[spec]") {
@@ -407,7 +408,7 @@ TEST_CASE("an explicit graph stands alone", "[spec]") {
         "x.yaml:7:24: error: graph.links[0].connect: unknown key\n"
         "      - {from: a, to: b, connect: all, count: 2, bandwidth: 1 GB/s, latency: 1 us}\n"
         "                         ^\n"
-        "hint: accepted: from, to, duplex, count, kind, bandwidth or latency");
+        "hint: accepted: from, to, duplex, count, bonded, kind, bandwidth or latency");
 }
 
 TEST_CASE("what the model refuses is shown in the file", "[spec]") {

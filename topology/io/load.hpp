@@ -30,7 +30,7 @@ struct ConfigPath {
 struct LoadedCluster {
   ClusterSpec spec;
   /// Of the effective description: every value in force but those that no result depends on
-  /// (descriptions, the template's name, the memory inside its GPUs), after --set. Does not depend on files, comments, order of keys, or on whether a default is
+  /// (descriptions, the template's name, numbers of bonded links, the memory inside its GPUs), after --set. Does not depend on files, comments, order of keys, or on whether a default is
   /// written out.
   std::string digest;
   SourceMap source_map;  ///< gives a location to errors of the model about `spec`

@@ -17,6 +17,7 @@ namespace collsim {
 namespace {
 
 constexpr IntegerRange parallel_links{1, 4096};
+constexpr IntegerRange bonded_links{1, 4096};
 constexpr IntegerRange node_numbers{0, (1U << 20) - 1};
 
 constexpr std::array<Choice<DeviceKind>, 6> device_kinds{{{"gpu", DeviceKind::Gpu},
@@ -32,8 +33,8 @@ constexpr std::array<Choice<Connect>, 4> connects{{{"all", Connect::All},
 constexpr std::array<Choice<Duplex>, 2> duplexes{
     {{"both", Duplex::BothWays}, {"one-way", Duplex::OneWay}}};
 LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_families) {
-  std::vector<std::string> accepted{"from", "to",        "duplex", "count",
-                                    "kind", "bandwidth", "latency"};
+  std::vector<std::string> accepted{"from",   "to",   "duplex",    "count",
+                                    "bonded", "kind", "bandwidth", "latency"};
   if (joins_families) {
     accepted.insert(accepted.begin() + 2, "connect");
   }
@@ -46,6 +47,9 @@ LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_fami
   }
   link.duplex = reader.choice("duplex", choices(duplexes), Default<Duplex>{Duplex::BothWays});
   link.count = reader.integer("count", parallel_links, Default<std::uint32_t>{1});
+  if (reader.has("bonded")) {
+    link.bonded = static_cast<std::uint16_t>(reader.integer("bonded", bonded_links));
+  }
   link.kind = reader.choice("kind", link_kinds(), Default<LinkKind>{LinkKind::Generic});
   link.bandwidth = reader.bandwidth("bandwidth");
   link.latency = reader.duration("latency");

@@ -1,0 +1,89 @@
+// Divisions of the machine and the cuts around their parts.
+
+#include "topology/parts.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/topology/clusters.hpp"
+
+using namespace collsim;
+
+namespace {
+
+Bandwidth gbps(std::int64_t value) { return Bandwidth::bytes_per_second(value * 1'000'000'000); }
+
+std::vector<std::pair<std::string, std::uint32_t>> names(const std::vector<Division>& found) {
+  std::vector<std::pair<std::string, std::uint32_t>> result;
+  for (const Division& division : found) {
+    result.emplace_back(division.name, division.parts);
+  }
+  return result;
+}
+
+using Names = std::vector<std::pair<std::string, std::uint32_t>>;
+
+}  // namespace
+
+TEST_CASE("one node is one part") {
+  CHECK(names(divisions(build_graph(test::star(4)))) == Names{{"node", 1}});
+}
+
+TEST_CASE("nodes, then leaf groups, then the whole") {
+  // Leaves of 32 ports, 16 down: two nodes each.
+  const Graph graph = build_graph(test::dgx_leaf_spine(5, 32, 1, RoutingKind::Fixed));
+  const std::vector<Division> found = divisions(graph);
+  CHECK(names(found) == Names{{"node", 5}, {"leaf", 3}, {"spine", 1}});
+  CHECK(found[1].part_of[test::device(graph, "node3.gpu2").index()] == 1);
+  CHECK(found[1].part_of[test::device(graph, "leaf1").index()] == 1);
+  // Parts without GPUs are numbered behind the others.
+  CHECK(found[1].part_of[test::device(graph, "spine0").index()] == 3);
+}
+
+TEST_CASE("the cuts of nodes and leaf groups") {
+  // 48 ports, 32 down and 16 up: four nodes a leaf, 2:1.
+  const Graph graph = build_graph(test::dgx_leaf_spine(8, 48, 2, RoutingKind::Fixed));
+  const std::vector<Division> found = divisions(graph);
+  const std::vector<PartCut> nodes = part_cuts(graph, found[0], nullptr);
+  REQUIRE(nodes.size() == 8);
+  CHECK(nodes[7].gpus == 8);
+  CHECK(nodes[7].cut.out == gbps(8 * 50));
+  // A GPU has 450 to its NVSwitch and 64 to its PCIe switch.
+  CHECK(nodes[7].inside.out == gbps(8 * (450 + 64)));
+  const std::vector<PartCut> leaves = part_cuts(graph, found[1], &found[0]);
+  REQUIRE(leaves.size() == 2);
+  CHECK(leaves[0].gpus == 32);
+  CHECK(leaves[0].inside.out == gbps(4 * 400));
+  CHECK(leaves[0].cut.out == gbps(16 * 50));
+  CHECK(leaves[0].cut.in == gbps(16 * 50));
+}
+
+TEST_CASE("NVLink that leaves the nodes divides before the network does") {
+  // Two racks of two nodes of one GPU, an NVSwitch a rack; each GPU has a NIC on one switch.
+  ClusterSpec spec;
+  spec.graph = ExplicitGraphSpec{};
+  for (std::uint32_t n = 0; n < 4; ++n) {
+    const std::string number = std::to_string(n);
+    spec.graph->devices.push_back({"g" + number, DeviceKind::Gpu, n});
+    spec.graph->devices.push_back({"n" + number, DeviceKind::Nic, n});
+    spec.graph->links.push_back(test::link("g" + number, "n" + number, gbps(60), Duration(1)));
+    spec.graph->links.back().kind = LinkKind::Pcie;
+    spec.graph->links.push_back(
+        test::link("g" + number, "v" + std::to_string(n / 2), gbps(900), Duration(1)));
+    spec.graph->links.back().kind = LinkKind::Nvlink;
+    spec.graph->links.push_back(test::link("n" + number, "s", gbps(50), Duration(1)));
+    spec.graph->links.back().kind = LinkKind::Infiniband;
+  }
+  spec.graph->devices.push_back({"v0", DeviceKind::Nvswitch, std::nullopt});
+  spec.graph->devices.push_back({"v1", DeviceKind::Nvswitch, std::nullopt});
+  spec.graph->devices.push_back({"s", DeviceKind::NetworkSwitch, std::nullopt});
+  const Graph graph = build_graph(spec);
+  const std::vector<Division> found = divisions(graph);
+  CHECK(names(found) == Names{{"node", 4}, {"nvlink", 2}, {"infiniband", 1}});
+  const std::vector<PartCut> racks = part_cuts(graph, found[1], &found[0]);
+  CHECK(racks[1].gpus == 2);
+  CHECK(racks[1].cut.out == gbps(2 * 50));
+  // What leaves its two nodes: NVLink and the NIC.
+  CHECK(racks[1].inside.out == gbps(2 * (900 + 50)));
+}

@@ -1,0 +1,43 @@
+#pragma once
+
+// The longest of the routes between GPUs: by links, and by latency (not always the same one).
+//
+// Small clusters: of all routes. Larger ones: of the routes from one GPU of each class of alike GPUs
+// (see symmetry.hpp) to all others; that is all there is to see where a symmetry exchanges the GPUs
+// of a class. Where there are more classes than the work allows, of some of them, evenly chosen: a
+// lower bound then.
+
+#include <cstdint>
+#include <utility>
+
+#include "topology/cluster.hpp"
+#include "topology/symmetry.hpp"
+
+namespace collsim {
+
+struct LongestRoute {
+  DeviceId from;
+  DeviceId to;
+  std::size_t links = 0;
+  Duration latency{};
+};
+
+struct Diameter {
+  LongestRoute most_links;  ///< of equal ones, that with the longest latency; then the first
+  LongestRoute slowest;     ///< of equal ones, that with the most links; then the first
+  std::size_t sources = 0;  ///< GPUs whose routes to all others were looked at
+  std::size_t classes = 0;  ///< of GPUs
+};
+
+/// Routes looked at: about a quarter of a second.
+inline constexpr std::size_t diameter_routes = 1U << 16U;
+
+/// At most `most_routes` routes, but at least those of one GPU.
+/// Requires: at least two GPUs, a route between any two.
+[[nodiscard]] Diameter diameter(const Cluster& cluster, const SymmetryClasses& symmetry,
+                                std::size_t most_routes = diameter_routes);
+
+/// The links that the bytes of a route cross one after the other (a sprayed route has more hops).
+[[nodiscard]] std::size_t path_length(const Graph& graph, const Route& route);
+
+}  // namespace collsim
