@@ -1,11 +1,15 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
+#include "tools/option_values.hpp"
 #include "tools/output.hpp"
 #include "tools/render_topology.hpp"
+#include "tools/render_topology_check.hpp"
+#include "tools/render_topology_picture.hpp"
 
 namespace collsim {
 
@@ -14,6 +18,9 @@ namespace {
 struct TopologyCommand {
   ClusterOptions cluster;
   OutputOptions output;
+  bool strict = false;
+  std::string picture;
+  bool whole = false;
 };
 
 Exit show(const TopologyCommand& command) {
@@ -34,19 +41,79 @@ Exit show(const TopologyCommand& command) {
   return Exit::Done;
 }
 
+Exit check(const TopologyCommand& command) {
+  const Machine machine = load_machine(command.cluster);
+  const std::vector<Finding> findings = implausible(machine.cluster);
+  std::string text;
+  switch (command.output.format()) {
+    case Format::Json:
+      text = render_check_json(machine, findings);
+      break;
+    case Format::Csv:
+      text = render_check_csv(machine, findings);
+      break;
+    case Format::Table:
+      text = render_check_table(machine, findings);
+      break;
+  }
+  write_output(command.output, text);
+  return command.strict && !findings.empty() ? Exit::CheckFailed : Exit::Done;
+}
+
+Exit export_picture(const TopologyCommand& command) {
+  const Machine machine = load_machine(command.cluster);
+  const OutlineExtent extent = command.whole ? OutlineExtent::Whole : OutlineExtent::Readable;
+  write_output(command.output, command.picture == "dot"
+                                   ? render_topology_dot(machine.cluster, extent)
+                                   : render_topology_svg(machine.cluster, extent));
+  return Exit::Done;
+}
+
+/// Adds one of the subcommands, with the options that all have.
+CLI::App* add_subcommand(CLI::App& topology, const std::string& name, const std::string& about,
+                         TopologyCommand& command) {
+  CLI::App* sub = topology.add_subcommand(name, about);
+  add_cluster_options(*sub, command.cluster);
+  return sub;
+}
+
 }  // namespace
 
 void add_topology_command(CLI::App& app, Action& chosen) {
   CLI::App* topology = app.add_subcommand("topology", "what a cluster is made of");
   topology->require_subcommand(1);
-  topology->footer("Example:\n  collsim topology show --cluster dgx-h100");
-  const auto command = std::make_shared<TopologyCommand>();
-  CLI::App* sub = topology->add_subcommand(
-      "show", "devices, links, cuts, and every value in force with where it comes from");
-  add_cluster_options(*sub, command->cluster);
-  add_output_options(*sub, command->output);
+  topology->footer(
+      "Examples:\n"
+      "  collsim topology show --cluster dgx-h100\n"
+      "  collsim topology check --cluster ./mine.yaml\n"
+      "  collsim topology export --cluster dgx-h100-x4 --as svg --output dgx.svg");
+
+  const auto shown = std::make_shared<TopologyCommand>();
+  CLI::App* sub = add_subcommand(
+      *topology, "show",
+      "devices, links, cuts, paths, and every value in force with where it comes from", *shown);
+  add_output_options(*sub, shown->output);
   sub->footer("Example:\n  collsim topology show --cluster dgx-h100-x4 --set nodes=16");
-  sub->callback([command, &chosen] { chosen = [command] { return show(*command); }; });
+  sub->callback([shown, &chosen] { chosen = [shown] { return show(*shown); }; });
+
+  const auto checked = std::make_shared<TopologyCommand>();
+  sub = add_subcommand(*topology, "check", "warn of what is legal but hardly meant", *checked);
+  add_output_options(*sub, checked->output);
+  add_switch(*sub, "--strict", checked->strict, "end with exit code 1 if there is a warning");
+  sub->footer("Example:\n  collsim topology check --cluster ./mine.yaml --strict");
+  sub->callback([checked, &chosen] { chosen = [checked] { return check(*checked); }; });
+
+  const auto exported = std::make_shared<TopologyCommand>();
+  sub = add_subcommand(*topology, "export", "a picture of the cluster", *exported);
+  add_choice(*sub, "--as", exported->picture, {"svg", "dot"},
+             "svg, a drawing; or dot, a graph for Graphviz")
+      ->required();
+  add_switch(*sub, "--whole", exported->whole,
+             "every device, where otherwise one stands for those that repeat it");
+  add_output_file_option(*sub, exported->output);
+  sub->footer(
+      "Example:\n  collsim topology export --cluster dgx-h100-x4 --as svg --output dgx.svg");
+  sub->callback([exported, &chosen] { chosen = [exported] { return export_picture(*exported); }; });
 }
 
 }  // namespace collsim

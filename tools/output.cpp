@@ -22,13 +22,17 @@ Format OutputOptions::format() const {
   return format_name == "csv" ? Format::Csv : Format::Table;
 }
 
+void add_output_file_option(CLI::App& app, OutputOptions& options) {
+  add_text(app, "--output", options.file, "FILE",
+           "write the result to this file; -: to stdout, as without the option")
+      ->group("Output");
+}
+
 void add_output_options(CLI::App& app, OutputOptions& options) {
   const char* const group = "Output";
   add_choice(app, "--format", options.format_name, {"table", "json", "csv"}, "table, json or csv")
       ->group(group);
-  add_text(app, "--output", options.file, "FILE",
-           "write the result to this file; -: to stdout, as without the option")
-      ->group(group);
+  add_output_file_option(app, options);
   add_switch(app, "--quiet", options.quiet, "no progress and no notes on stderr")->group(group);
 }
 

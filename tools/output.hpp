@@ -25,6 +25,8 @@ struct OutputOptions {
 
 /// Adds --format, --output and --quiet.
 void add_output_options(CLI::App& app, OutputOptions& options);
+/// Adds --output alone, for results that are a file of another program.
+void add_output_file_option(CLI::App& app, OutputOptions& options);
 
 /// Writes the text to the chosen place. A file is written beside its place and renamed, so it is never
 /// half there. Throws: InputError("--output") if it cannot be written.

@@ -5,107 +5,106 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <tuple>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "tools/format_text.hpp"
-#include "tools/json_text.hpp"
 #include "tools/render_csv.hpp"
 #include "tools/text_table.hpp"
+#include "tools/topology_summary.hpp"
 #include "topology/quantity_text.hpp"
 
 namespace collsim {
 
 namespace {
 
-/// Links that are alike but for their ends.
-struct LinkClass {
-  std::string level;
-  LinkKind kind = LinkKind::Generic;
-  Bandwidth bandwidth;
-  Duration latency{};
-  std::uint64_t count = 0;
-};
+// A matrix of more devices does not fit a page.
+constexpr std::size_t widest_matrix = 24;
+// More classes of alike things are only counted.
+constexpr std::size_t most_classes_listed = 6;
 
-struct CutRange {
-  Cut min;
-  Cut max;
-};
-
-struct Summary {
-  std::vector<std::pair<DeviceKind, std::uint64_t>> devices;
-  std::vector<LinkClass> links;
-  std::optional<CutRange> gpu_cut;
-  std::optional<CutRange> node_cut;  ///< absent with one node
-};
-
-std::vector<std::pair<DeviceKind, std::uint64_t>> count_devices(const Graph& graph) {
-  std::map<DeviceKind, std::uint64_t> counts;
-  for (const Device& device : graph.devices()) {
-    ++counts[device.kind];
-  }
-  return {counts.begin(), counts.end()};
+std::string range_text(const Range<Bandwidth>& range) {
+  return range.min == range.max ? to_text(range.min)
+                                : to_text(range.min) + " to " + to_text(range.max);
 }
 
-std::vector<LinkClass> classify_links(const Graph& graph) {
-  using Key = std::tuple<LevelId, LinkKind, Bandwidth, Duration>;
-  std::map<Key, std::uint64_t> counts;
-  for (const Link& link : graph.links()) {
-    ++counts[Key{link.level, link.kind, link.bandwidth, link.latency}];
-  }
-  std::vector<LinkClass> classes;
-  for (const auto& [key, count] : counts) {
-    const auto& [level, kind, bandwidth, latency] = key;
-    classes.push_back({graph.levels()[level.index()], kind, bandwidth, latency, count});
-  }
-  return classes;
+std::string range_text(const Range<std::uint32_t>& range) {
+  return range.min == range.max ? grouped(range.min)
+                                : grouped(range.min) + " to " + grouped(range.max);
 }
 
-std::optional<CutRange> range_of(const std::vector<Cut>& cuts) {
-  if (cuts.empty()) {
-    return std::nullopt;
+std::string nics_text(const NicUse& use) {
+  std::string text = range_text(use.per_node) + " a node";
+  const Range<std::uint32_t>& gpus = use.gpus_per_nic;
+  if (gpus.max == 0) {
+    return text + ", no GPU reaches one";
   }
-  CutRange range{cuts.front(), cuts.front()};
-  for (const Cut& cut : cuts) {
-    range.min = {std::min(range.min.out, cut.out), std::min(range.min.in, cut.in)};
-    range.max = {std::max(range.max.out, cut.out), std::max(range.max.in, cut.in)};
+  text += gpus.max == 1 ? ", one for each GPU"
+                        : ", " + range_text(gpus) + " GPUs leave their node by the same one";
+  if (use.unused > 0) {
+    text += fmt::format("; {} by which no GPU leaves", grouped(use.unused));
   }
-  return range;
+  return text;
 }
 
-Summary summarise(const Graph& graph) {
-  Summary summary;
-  summary.devices = count_devices(graph);
-  summary.links = classify_links(graph);
-  summary.gpu_cut = range_of(gpu_cuts(graph, graph.gpus()));
-  if (graph.nodes() > 1) {
-    summary.node_cut = range_of(node_cuts(graph));
+std::string route_text(const Graph& graph, const LongestRoute& route) {
+  return fmt::format("{} link{}, {} ({} to {})", route.links, route.links == 1 ? "" : "s",
+                     to_text(route.latency), graph.name(route.from), graph.name(route.to));
+}
+
+std::string diameter_text(const Graph& graph, const Diameter& diameter) {
+  std::string text = route_text(graph, diameter.most_links);
+  if (diameter.slowest.latency > diameter.most_links.latency) {
+    text += "; slowest: " + route_text(graph, diameter.slowest);
   }
-  return summary;
+  if (diameter.sources < graph.gpus().size()) {
+    text += diameter.sources == diameter.classes
+                ? "; of the routes from one GPU of each class"
+                : fmt::format("; of the routes from {} GPUs of {} classes",
+                              grouped(diameter.sources), grouped(diameter.classes));
+  }
+  return text;
 }
 
-std::string cut_text(const CutRange& range) {
-  const auto span = [](Bandwidth min, Bandwidth max) {
-    return min == max ? to_text(min) : to_text(min) + " to " + to_text(max);
-  };
-  return span(range.min.out, range.max.out) + " out, " + span(range.min.in, range.max.in) + " in";
+/// "all 4 nodes", "31 and 1 of the 32 nodes".
+std::string alike_text(const std::vector<AlikeClass>& classes, const std::string& what) {
+  std::uint64_t members = 0;
+  std::string sizes;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    members += classes[i].members;
+    sizes += i == 0 ? "" : (i + 1 == classes.size() ? " and " : ", ");
+    sizes += grouped(classes[i].members);
+  }
+  if (members == 1) {
+    return "the " + what;
+  }
+  if (classes.size() == 1) {
+    return (members == 2 ? "both" : "all " + grouped(members)) + " " + what + "s";
+  }
+  if (classes.size() == members) {
+    return "no two of the " + grouped(members) + " " + what + "s";
+  }
+  if (classes.size() > most_classes_listed) {
+    sizes = grouped(classes.size()) + " classes";
+  }
+  return sizes + " of the " + grouped(members) + " " + what + "s";
 }
 
-std::string overview(const Cluster& cluster, const Summary& summary) {
+std::string overview(const Cluster& cluster, const TopologySummary& summary) {
   std::vector<std::pair<std::string, std::string>> lines;
   lines.emplace_back("nodes", grouped(cluster.graph().nodes()));
   for (const auto& [kind, count] : summary.devices) {
     lines.emplace_back(name_of(kind), grouped(count));
   }
-  if (summary.gpu_cut) {
-    lines.emplace_back("links of a GPU", cut_text(*summary.gpu_cut));
+  if (summary.nics) {
+    lines.emplace_back("NICs", nics_text(*summary.nics));
   }
-  if (summary.node_cut) {
-    lines.emplace_back("links of a node", cut_text(*summary.node_cut));
+  if (summary.diameter) {
+    lines.emplace_back("longest route", diameter_text(cluster.graph(), *summary.diameter));
   }
+  lines.emplace_back("alike", alike_text(summary.alike_nodes, "node") + "; " +
+                                  alike_text(summary.alike_gpus, "GPU"));
   std::size_t width = 0;
   for (const auto& line : lines) {
     width = std::max(width, line.first.size());
@@ -117,7 +116,7 @@ std::string overview(const Cluster& cluster, const Summary& summary) {
   return text;
 }
 
-std::string links_table(const Summary& summary) {
+std::string links_table(const TopologySummary& summary) {
   TextTable table;
   table.add_column("level", Align::Left);
   table.add_column("kind", Align::Left);
@@ -131,18 +130,91 @@ std::string links_table(const Summary& summary) {
   return table.render("  ");
 }
 
-nlohmann::ordered_json cut_json(const CutRange& range) {
-  const auto rate = [](Bandwidth bandwidth) { return bandwidth.as_bytes_per_second(); };
-  return {{"out_min_Bps", rate(range.min.out)},
-          {"out_max_Bps", rate(range.max.out)},
-          {"in_min_Bps", rate(range.min.in)},
-          {"in_max_Bps", rate(range.max.in)}};
+std::string cuts_table(const TopologySummary& summary) {
+  TextTable table;
+  table.add_column("part", Align::Left);
+  table.add_column("parts");
+  table.add_column("GPUs each");
+  table.add_column("out");
+  table.add_column("in");
+  table.add_column("out of what is inside");
+  table.add_column("oversubscription");
+  for (const LevelCuts& cut : summary.cuts) {
+    const bool is_group = cut.part != "gpu" && cut.part != "node";
+    table.add_row({cut.part + (is_group ? " group" : ""), grouped(cut.parts), range_text(cut.gpus),
+                   range_text(cut.out), range_text(cut.in),
+                   cut.inside_out ? range_text(*cut.inside_out) : "",
+                   cut.oversubscription ? fmt::format("{:.3g}:1", *cut.oversubscription) : ""});
+  }
+  return table.render("  ");
+}
+
+/// "56 pairs of GPUs NV18".
+std::string counts_text(const std::map<std::string, std::uint64_t>& counts) {
+  std::string text;
+  for (const auto& [type, count] : counts) {
+    text += (text.empty() ? "" : ", ") + grouped(count) + " " + type;
+  }
+  return text;
+}
+
+std::string matrix_table(const PathMatrix& matrix) {
+  TextTable table;
+  table.add_column("", Align::Left);
+  for (const std::string& device : matrix.devices) {
+    table.add_column(device, Align::Left);
+  }
+  for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
+    std::vector<std::string> cells{matrix.devices[i]};
+    for (const PathType type : matrix.rows[i]) {
+      cells.push_back(to_text(type));
+    }
+    table.add_row(std::move(cells));
+  }
+  return table.render("  ");
+}
+
+std::string paths_text(const Cluster& cluster, const TopologySummary& summary) {
+  std::string text;
+  std::set<PathClass> used;
+  for (const PathMatrix& matrix : summary.paths) {
+    text += "\nPaths in " + (cluster.graph().nodes() > 1 ? matrix.node : "the node") +
+            ", as nvidia-smi topo -m has them\n";
+    for (const auto& row : matrix.rows) {
+      for (const PathType type : row) {
+        used.insert(type.path_class);
+      }
+    }
+    if (!matrix.rows.empty() && matrix.devices.size() <= widest_matrix) {
+      text += matrix_table(matrix);
+    } else if (!matrix.rows.empty()) {
+      text += "  pairs of GPUs: " + counts_text(matrix.gpu_pairs) + "\n";
+      if (!matrix.nic_pairs.empty()) {
+        text += "  a GPU and a NIC: " + counts_text(matrix.nic_pairs) + "\n";
+      }
+    } else {
+      text += fmt::format("  not shown: more than {} GPUs and NICs\n", largest_matrix);
+    }
+    if (!matrix.other_nodes.empty()) {
+      text += "  GPUs of other nodes: " + counts_text(matrix.other_nodes) + "\n";
+      used.insert(PathClass::Net);
+    }
+  }
+  used.erase(PathClass::Self);
+  for (const PathClass path_class : used) {
+    text += fmt::format("  {:<4} {}\n", name_of(path_class), meaning_of(path_class));
+  }
+  if (summary.alike_nodes.size() > most_matrices) {
+    text += fmt::format("  looked at: {} of {} classes of nodes\n", most_matrices,
+                        grouped(summary.alike_nodes.size()));
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string render_topology_table(const Cluster& cluster) {
-  const Summary summary = summarise(cluster.graph());
+  const TopologySummary summary = summarise(cluster);
   const ClusterSpec& spec = cluster.spec();
   std::string text = cluster.name();
   if (!spec.description.empty()) {
@@ -151,6 +223,8 @@ std::string render_topology_table(const Cluster& cluster) {
   text += "\n" + overview(cluster, summary);
   text += "\nLinks (one direction each; a switch's latency is part of the links that leave it)\n" +
           links_table(summary);
+  text += "\nWhat can leave and enter each part\n" + cuts_table(summary);
+  text += paths_text(cluster, summary);
   TextTable values;
   values.add_column("value", Align::Left);
   values.add_column("in force", Align::Left, 48);
@@ -159,40 +233,6 @@ std::string render_topology_table(const Cluster& cluster) {
     values.add_row({value.path, value.value, value.origin});
   }
   return text + "\nEvery value in force\n" + values.render("  ");
-}
-
-std::string render_topology_json(const Cluster& cluster, const std::string& input_digest) {
-  const Summary summary = summarise(cluster.graph());
-  nlohmann::ordered_json document{
-      {"schema", "collsim/topology/1"}, {"version", COLLSIM_VERSION},
-      {"cluster", cluster.name()},      {"description", cluster.spec().description},
-      {"input_digest", input_digest},   {"nodes", cluster.graph().nodes()}};
-  auto& devices = document["devices"];
-  devices = nlohmann::ordered_json::object();
-  for (const auto& [kind, count] : summary.devices) {
-    devices[std::string(name_of(kind))] = count;
-  }
-  auto& links = document["links"];
-  links = nlohmann::ordered_json::array();
-  for (const LinkClass& link : summary.links) {
-    links.push_back({{"level", link.level},
-                     {"kind", name_of(link.kind)},
-                     {"links", link.count},
-                     {"bandwidth_Bps", link.bandwidth.as_bytes_per_second()},
-                     {"latency_ps", link.latency.count()}});
-  }
-  if (summary.gpu_cut) {
-    document["gpu_cut"] = cut_json(*summary.gpu_cut);
-  }
-  if (summary.node_cut) {
-    document["node_cut"] = cut_json(*summary.node_cut);
-  }
-  auto& values = document["values"];
-  values = nlohmann::ordered_json::array();
-  for (const Provenance& value : cluster.spec().values) {
-    values.push_back({{"path", value.path}, {"value", value.value}, {"origin", value.origin}});
-  }
-  return json_text(document);
 }
 
 std::string render_topology_csv(const Cluster& cluster) {

@@ -59,11 +59,15 @@ std::string_view name_of(Anchor anchor) {
 
 }  // namespace
 
-Svg::Svg(SvgSize size, std::string_view title, std::string_view description)
+Svg::Svg(SvgSize size, std::string_view title, std::string_view description,
+         std::string_view more_style)
     : text_(fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{0:.0f}\" "
                         "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\">\n<title>{2}</title>\n"
                         "<desc>{3}</desc>\n{4}",
                         size.width, size.height, escaped(title), escaped(description), style)) {
+  if (!more_style.empty()) {
+    text_ += fmt::format("<style>\n{}</style>\n", more_style);
+  }
   rectangle({0, 0}, size, "paper");
 }
 
@@ -98,6 +102,20 @@ void Svg::mark(SvgPoint at, std::size_t series, std::string_view title) {
       "<path transform=\"translate({:.1f} {:.1f})\" d=\"{}\" class=\"{}\">"
       "<title>{}</title></path>\n",
       at.x, at.y, shapes.at(series), series_class(series), escaped(title));
+}
+
+void Svg::box(SvgPoint corner, SvgSize size, std::string_view classes, std::string_view title) {
+  text_ += fmt::format(
+      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"5\" class=\"{}\">"
+      "<title>{}</title></rect>\n",
+      corner.x, corner.y, size.width, size.height, classes, escaped(title));
+}
+
+void Svg::path(std::string_view data, double width, std::string_view classes,
+               std::string_view title) {
+  text_ +=
+      fmt::format("<path d=\"{}\" stroke-width=\"{:.1f}\" class=\"{}\"><title>{}</title></path>\n",
+                  data, width, classes, escaped(title));
 }
 
 std::string Svg::finish() && { return std::move(text_) + "</svg>\n"; }

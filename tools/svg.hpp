@@ -34,8 +34,9 @@ class Svg {
   /// How many series have a colour and a shape of their own.
   static constexpr std::size_t series_colours = 6;
 
-  /// The description is for those who cannot see the picture.
-  Svg(SvgSize size, std::string_view title, std::string_view description);
+  /// The description is for those who cannot see the picture. `style` adds rules to the sheet.
+  Svg(SvgSize size, std::string_view title, std::string_view description,
+      std::string_view style = {});
 
   void rectangle(SvgPoint corner, SvgSize size, std::string_view classes);
   void line(SvgPoint from, SvgPoint to, std::string_view classes);
@@ -44,6 +45,11 @@ class Svg {
             Anchor anchor = Anchor::Start);
   /// The mark of a series: circle, square, triangle, …; a browser shows `title` under the pointer.
   void mark(SvgPoint at, std::size_t series, std::string_view title);
+
+  /// A rectangle with round corners; a browser shows `title` under the pointer.
+  void box(SvgPoint corner, SvgSize size, std::string_view classes, std::string_view title);
+  /// A line along `data` (the attribute d of a path) with a width of its own; `title` as above.
+  void path(std::string_view data, double width, std::string_view classes, std::string_view title);
 
   /// The document.
   [[nodiscard]] std::string finish() &&;

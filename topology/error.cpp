@@ -90,7 +90,7 @@ InputError InputError::with_location(SourceLocation location) const {
   return InputError(message_, path_, hint_, std::move(location));
 }
 
-std::string InputError::render() const {
+std::string InputError::render(std::string_view severity) const {
   std::string text;
   if (!location_.file.empty()) {
     text += location_.file + ":";
@@ -100,7 +100,7 @@ std::string InputError::render() const {
     text += " ";
   }
   constexpr std::size_t longest_path = 200;
-  text += "error: " + headline(printable(path_, longest_path), message_);
+  text += std::string(severity) + ": " + headline(printable(path_, longest_path), message_);
   if (!location_.source_line.empty() && location_.column > 0) {
     text += "\n  " + location_.source_line + "\n  ";
     for (std::size_t i = 0; i + 1 < location_.column; ++i) {

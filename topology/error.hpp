@@ -44,7 +44,8 @@ class InputError : public Error {
 
   /// As a compiler prints it: `file:line:column: error: path: message`, then the source line with a
   /// caret and the hint, each on a line of its own, where known. No trailing newline.
-  [[nodiscard]] std::string render() const;
+  /// `severity` stands in place of "error".
+  [[nodiscard]] std::string render(std::string_view severity = "error") const;
 
  private:
   std::string message_;

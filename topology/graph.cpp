@@ -128,16 +128,16 @@ bool Graph::shows_node(const Device& device) const {
 
 std::string Graph::name(DeviceId id) const {
   const Device& device = this->device(id);
+  const std::string node =
+      shows_node(device) ? "node" + std::to_string(device.node->value()) + "." : "";
+  return node + name_in_node(id);
+}
+
+std::string Graph::name_in_node(DeviceId id) const {
+  const Device& device = this->device(id);
   const Stem& stem = stems_[device.name_stem];
-  std::string text;
-  if (shows_node(device)) {
-    text = "node" + std::to_string(device.node->value()) + ".";
-  }
-  text += stem.text;
-  if (stem.naming == Stem::Naming::Numbered) {
-    text += std::to_string(device.number);
-  }
-  return text;
+  return stem.naming == Stem::Naming::Numbered ? stem.text + std::to_string(device.number)
+                                               : stem.text;
 }
 
 std::string Graph::name(LinkId id) const {

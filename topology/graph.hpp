@@ -77,6 +77,8 @@ class Graph {
   /// "node3.gpu0"; "gpu0" where there is one node; "leaf2" for the fabric's switches; the given
   /// name where the device has one of its own.
   [[nodiscard]] std::string name(DeviceId id) const;
+  /// The same without the node: "gpu0".
+  [[nodiscard]] std::string name_in_node(DeviceId id) const;
   /// "node3.gpu0 -> node3.nvswitch"; further parallel links have "#1", "#2", … behind it.
   [[nodiscard]] std::string name(LinkId id) const;
   /// The device of that name. Complexity: O(devices).

@@ -1,0 +1,422 @@
+#include "tools/picture_layout.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "tools/layer_layout.hpp"
+#include "tools/picture_layering.hpp"
+
+namespace collsim {
+
+namespace {
+
+constexpr double box_height = 30;
+constexpr double box_with_note_height = 50;
+constexpr double least_box_width = 46;
+constexpr double room_for_words = 20;
+constexpr double note_size = 0.97;  // of the width of other words, with some room
+constexpr double box_gap = 14;
+constexpr double block_gap = 22;
+constexpr double tier_gap = 56;
+constexpr double gap_of_a_line = 2.5;  // lines that cross need room
+constexpr double widest_tier_gap = 130;
+constexpr double frame_margin = 14;
+constexpr double title_height = 18;
+constexpr double least_arc = 24;
+constexpr double highest_arc = 110;
+constexpr double arc_slope = 0.1;
+// Of several lines at one side of a box.
+constexpr double end_distance = 12;
+constexpr double end_margin = 8;
+
+/// A group: blocks and boxes in a row, the switches that join them above.
+class GroupLayout {
+ public:
+  GroupLayout(const Outline& outline, const OutlineBlock& block, std::vector<PictureArea> members)
+      : outline_(&outline), block_(&block), layering_(block.devices.size() + 1, box_gap) {
+    place_row(std::move(members));
+    for (std::size_t tier = 0; tier < block.devices.size(); ++tier) {
+      for (const std::size_t item : block.devices[tier]) {
+        tier_of_[item] = tier;
+      }
+    }
+  }
+
+  PictureArea run() && {
+    sort_lines();
+    add_arcs_over_row();
+    place_tiers();
+    return std::move(area_);
+  }
+
+ private:
+  void place_row(std::vector<PictureArea> members) {
+    for (const PictureArea& member : members) {
+      area_.height = std::max(area_.height, member.height);
+    }
+    double left = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      for (const auto& [item, box] : members[i].boxes) {
+        member_of_[item] = i;
+      }
+      const double width = members[i].width;
+      members[i].shift(left, area_.height - members[i].height);
+      area_.absorb(std::move(members[i]));
+      left += width + block_gap;
+    }
+    area_.width = std::max(0.0, left - block_gap);
+  }
+
+  [[nodiscard]] bool in_row(std::size_t item) const { return member_of_.contains(item); }
+  [[nodiscard]] bool in_tier(std::size_t item) const { return tier_of_.contains(item); }
+  [[nodiscard]] bool inside(std::size_t item) const { return in_row(item) || in_tier(item); }
+
+  /// Lines between members of the row, between two switches of a tier, up to a switch, and out.
+  void sort_lines() {
+    for (std::size_t i = 0; i < outline_->lines.size(); ++i) {
+      const auto [a, b] = std::pair(outline_->lines[i].from, outline_->lines[i].to);
+      if (!inside(a) && !inside(b)) {
+        continue;
+      }
+      if (!inside(a) || !inside(b)) {
+        leaving_.insert(inside(a) ? a : b);
+      } else if (in_row(a) && in_row(b)) {
+        if (member_of_[a] != member_of_[b]) {
+          over_row_.push_back(i);
+        }
+      } else if (in_tier(a) && in_tier(b) && tier_of_[a] == tier_of_[b]) {
+        level_.push_back(i);
+      } else {
+        rising_.push_back(i);
+      }
+    }
+  }
+
+  static double arc_height(SvgPoint a, SvgPoint b) {
+    return std::min(highest_arc, least_arc + arc_slope * std::abs(a.x - b.x));
+  }
+
+  void add_arcs_over_row() {
+    for (const std::size_t line : over_row_) {
+      const OutlineLine& ends = outline_->lines[line];
+      PlacedLine placed{line, ends.from, ends.to, BoxSide::Top, BoxSide::Top, {}, {}, 0};
+      placed.points = rising_from(ends.from);
+      placed.arc = placed.points.size() - 1;
+      const double height = arc_height(area_.port(ends.from), area_.port(ends.to));
+      std::vector<SvgPoint> down = rising_from(ends.to);
+      placed.arc_height = height;
+      over_row_height_ = std::max(over_row_height_, height);
+      std::ranges::reverse(down);
+      std::ranges::copy(down, std::back_inserter(placed.points));
+      area_.lines.push_back(std::move(placed));
+    }
+  }
+
+  /// From the top of a box to where it leaves its member of the row.
+  [[nodiscard]] std::vector<SvgPoint> rising_from(std::size_t item) const {
+    std::vector<SvgPoint> points{area_.top(item)};
+    const auto trail = area_.trails.find(item);
+    if (trail != area_.trails.end()) {
+      std::ranges::copy(trail->second, std::back_inserter(points));
+    }
+    return points;
+  }
+
+  void place_tiers() {
+    fix_row();
+    for (const auto& [item, tier] : tier_of_) {
+      layering_.add(item, tier + 1, box_size(outline_->items[item]));
+    }
+    std::vector<std::pair<std::size_t, PictureLayering::Way>> ways;
+    for (const std::size_t line : rising_) {
+      ways.emplace_back(line, layering_.join(outline_->lines[line].from, outline_->lines[line].to));
+    }
+    std::map<std::size_t, PictureLayering::Way> out;
+    for (const std::size_t item : leaving_) {
+      out[item] = layering_.lead_out(item);
+    }
+    layering_.place();
+    stack_tiers();
+    for (const auto& [item, tier] : tier_of_) {
+      area_.boxes[item] = layering_.box(item);
+    }
+    for (const auto& [line, way] : ways) {
+      add_rising(line, way);
+    }
+    for (const std::size_t line : level_) {
+      add_level(line);
+    }
+    for (const auto& [item, way] : out) {
+      std::ranges::copy(layering_.points(way), std::back_inserter(area_.trails[item]));
+    }
+    const double left = std::min(0.0, layering_.left());
+    area_.width = std::max(area_.width, layering_.right()) - left;
+    area_.shift(-left, 0);
+  }
+
+  /// The first layer: where lines come out of the row.
+  void fix_row() {
+    std::set<std::tuple<double, std::size_t>> ports;
+    const auto add = [&](std::size_t item) {
+      if (in_row(item)) {
+        ports.emplace(area_.port(item).x, item);
+      }
+    };
+    for (const std::size_t line : rising_) {
+      add(outline_->lines[line].from);
+      add(outline_->lines[line].to);
+    }
+    std::ranges::for_each(leaving_, add);
+    for (const auto& [x, item] : ports) {
+      layering_.fix(item, x);
+    }
+  }
+
+  void stack_tiers() {
+    std::vector<double> gaps(block_->devices.size() + 1, tier_gap);
+    for (const std::size_t line : rising_) {
+      const OutlineLine& ends = outline_->lines[line];
+      const std::size_t upper =
+          std::max(layering_.layer_of(ends.from), layering_.layer_of(ends.to));
+      if (block_->devices[upper - 1].size() > 1) {
+        gaps[upper] = std::min(widest_tier_gap, gaps[upper] + gap_of_a_line);
+      }
+    }
+    gaps.front() = 0;
+    if (gaps.size() > 1) {
+      gaps[1] += over_row_height_;
+    }
+    double above = 0;
+    for (const std::size_t line : level_) {
+      const OutlineLine& ends = outline_->lines[line];
+      if (layering_.adjacent(ends.from, ends.to)) {
+        continue;
+      }
+      const double height =
+          arc_height(layering_.box(ends.from).middle, layering_.box(ends.to).middle);
+      const std::size_t next = tier_of_[ends.from] + 2;
+      double& room = next < gaps.size() ? gaps[next] : above;
+      room = std::max(room, (next < gaps.size() ? tier_gap : 0) + height);
+    }
+    const double row_top = area_.height;
+    area_.height = layering_.stack(row_top, gaps) + above;
+    if (block_->devices.empty()) {
+      area_.height = row_top + over_row_height_;
+    }
+  }
+
+  void add_rising(std::size_t line, const PictureLayering::Way& way) {
+    auto [low, high] = std::pair(outline_->lines[line].from, outline_->lines[line].to);
+    if (layering_.layer_of(low) > layering_.layer_of(high)) {
+      std::swap(low, high);
+    }
+    PlacedLine placed{line, low, high, BoxSide::Top, BoxSide::Bottom, rising_from(low), {}, 0};
+    std::ranges::copy(layering_.points(way), std::back_inserter(placed.points));
+    placed.points.push_back(area_.bottom(high));
+    area_.lines.push_back(std::move(placed));
+  }
+
+  void add_level(std::size_t line) {
+    auto [left, right] = std::pair(outline_->lines[line].from, outline_->lines[line].to);
+    if (area_.boxes[left].middle.x > area_.boxes[right].middle.x) {
+      std::swap(left, right);
+    }
+    const PlacedBox& first = area_.boxes[left];
+    const PlacedBox& last = area_.boxes[right];
+    if (layering_.adjacent(left, right)) {
+      const SvgPoint from{first.middle.x + first.size.width / 2, first.middle.y};
+      const SvgPoint to{last.middle.x - last.size.width / 2, last.middle.y};
+      area_.lines.push_back({line, left, right, BoxSide::Side, BoxSide::Side, {from, to}, {}, 0});
+      return;
+    }
+    area_.lines.push_back({line,
+                           left,
+                           right,
+                           BoxSide::Top,
+                           BoxSide::Top,
+                           {area_.top(left), area_.top(right)},
+                           0,
+                           arc_height(area_.top(left), area_.top(right))});
+  }
+
+  const Outline* outline_;
+  const OutlineBlock* block_;
+  PictureLayering layering_;
+  std::map<std::size_t, std::size_t> member_of_;  ///< of the row, by item
+  std::map<std::size_t, std::size_t> tier_of_;    ///< by item
+  std::vector<std::size_t> over_row_;
+  std::vector<std::size_t> level_;
+  std::vector<std::size_t> rising_;
+  std::set<std::size_t> leaving_;  ///< items
+  double over_row_height_ = 0;
+  PictureArea area_;
+};
+
+void frame(PictureArea& area, const std::string& title) {
+  area.shift(frame_margin, frame_margin + title_height);
+  area.width = std::max(area.width, text_width(title)) + 2 * frame_margin;
+  area.height += 2 * frame_margin + title_height;
+  area.frames.insert(area.frames.begin(), {{0, 0}, {area.width, area.height}, title});
+}
+
+PictureArea block_layout(const Outline& outline, const OutlineBlock& block) {
+  PictureArea area;
+  if (block.is_node) {
+    area = node_layout(outline, block.devices.front());
+  } else {
+    std::vector<PictureArea> members;
+    for (const OutlineBlock& inner : block.blocks) {
+      members.push_back(block_layout(outline, inner));
+    }
+    for (const std::size_t item : block.boxes) {
+      const SvgSize size = box_size(outline.items[item]);
+      PictureArea& member = members.emplace_back();
+      member.width = size.width;
+      member.height = size.height;
+      member.boxes[item] = {{size.width / 2, size.height / 2}, size, false};
+    }
+    area = GroupLayout(outline, block, std::move(members)).run();
+  }
+  if (!block.title.empty()) {
+    frame(area, block.title);
+  }
+  return area;
+}
+
+/// The ends of lines at one side of a box side by side, in the order of where they go.
+class EndSpreader {
+ public:
+  explicit EndSpreader(PictureArea& area) : area_(&area) {
+    for (PlacedLine& line : area.lines) {
+      const std::size_t last = line.points.size() - 1;
+      add(line.from, line.from_side, line.points[0], line.points[1]);
+      add(line.to, line.to_side, line.points[last], line.points[last - 1]);
+    }
+  }
+
+  void run() {
+    // Bars last: their ends go by where the others have come to stand.
+    for (const bool bars : {false, true}) {
+      for (const auto& [where, ends] : ends_) {
+        const PlacedBox& box = area_->boxes.at(where.first);
+        if (box.is_bar == bars) {
+          spread(box, ends);
+        }
+      }
+    }
+  }
+
+ private:
+  struct End {
+    SvgPoint* point;
+    const SvgPoint* next;
+  };
+
+  void add(std::size_t item, BoxSide side, SvgPoint& point, const SvgPoint& next) {
+    if (side != BoxSide::Side) {
+      ends_[{item, side}].push_back({&point, &next});
+    }
+  }
+
+  /// Ends by where their lines go on: those that go on to the same point share a place.
+  using Places = std::map<std::pair<double, double>, std::vector<SvgPoint*>>;
+
+  static void spread(const PlacedBox& box, const std::vector<End>& ends) {
+    Places places;
+    for (const End& end : ends) {
+      places[{end.next->x, end.next->y}].push_back(end.point);
+    }
+    const double reach = box.size.width / 2 - end_margin;
+    const std::vector<double> found =
+        box.is_bar ? along_bar(box, places, reach) : around_middle(box, places, reach);
+    std::size_t i = 0;
+    for (const auto& [next, points] : places) {
+      for (SvgPoint* point : points) {
+        point->x = found[i];
+      }
+      ++i;
+    }
+  }
+
+  /// Straight below or above where the lines go on, as far as the bar goes.
+  static std::vector<double> along_bar(const PlacedBox& box, const Places& places, double reach) {
+    std::vector<double> wished;
+    for (const auto& [next, points] : places) {
+      wished.push_back(std::clamp(next.first, box.middle.x - reach, box.middle.x + reach));
+    }
+    const double step = std::min(
+        end_distance, 2 * reach / static_cast<double>(std::max<std::size_t>(1, wished.size())));
+    std::vector<double> found = separated(wished, std::vector<double>(wished.size() - 1, step));
+    double least = box.middle.x - reach;
+    for (double& x : found) {
+      x = std::max(x, least);
+      least = x + step;
+    }
+    double most = box.middle.x + reach;
+    for (auto x = found.rbegin(); x != found.rend(); ++x) {
+      *x = std::min(*x, most);
+      most = *x - step;
+    }
+    return found;
+  }
+
+  /// Side by side; a line that goes straight up or down keeps the middle if there is room.
+  static std::vector<double> around_middle(const PlacedBox& box, const Places& places,
+                                           double reach) {
+    const auto gaps = static_cast<double>(places.size() - 1);
+    const double step = places.size() < 2 ? 0 : std::min(end_distance, 2 * reach / gaps);
+    const double half = step * gaps / 2;
+    std::vector<double> found;
+    double aside = 0;
+    for (const auto& [next, points] : places) {
+      found.push_back(box.middle.x - half + step * static_cast<double>(found.size()));
+      const double off = box.middle.x - found.back();
+      if (std::abs(next.first - box.middle.x) < 1 && half + std::abs(off) <= reach) {
+        aside = off;
+      }
+    }
+    for (double& x : found) {
+      x += aside;
+    }
+    return found;
+  }
+
+  PictureArea* area_;
+  std::map<std::pair<std::size_t, BoxSide>, std::vector<End>> ends_;
+};
+
+/// From y upwards to y downwards.
+void turn_over(PictureArea& area) {
+  const auto turn = [&](SvgPoint& point) { point.y = area.height - point.y; };
+  for (auto& [item, box] : area.boxes) {
+    turn(box.middle);
+  }
+  for (PlacedLine& line : area.lines) {
+    std::ranges::for_each(line.points, turn);
+    line.arc_height = -line.arc_height;
+  }
+  for (PlacedFrame& frame : area.frames) {
+    frame.corner.y = area.height - frame.corner.y - frame.size.height;
+  }
+}
+
+}  // namespace
+
+SvgSize box_size(const OutlineItem& item) {
+  const double words = std::max(text_width(item.name), text_width(item.note) * note_size);
+  return {std::max(words + room_for_words, least_box_width),
+          item.note.empty() ? box_height : box_with_note_height};
+}
+
+PictureArea picture_layout(const Outline& outline) {
+  PictureArea area = block_layout(outline, outline.whole);
+  EndSpreader(area).run();
+  turn_over(area);
+  return area;
+}
+
+}  // namespace collsim

@@ -1,0 +1,255 @@
+#include "tools/topology_summary.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "topology/parts.hpp"
+
+namespace collsim {
+
+namespace {
+
+template <class Value>
+void widen(std::optional<Range<Value>>& range, Value value) {
+  if (!range) {
+    range = Range<Value>{value, value};
+    return;
+  }
+  range->min = std::min(range->min, value);
+  range->max = std::max(range->max, value);
+}
+
+std::vector<std::pair<DeviceKind, std::uint64_t>> count_devices(const Graph& graph) {
+  std::map<DeviceKind, std::uint64_t> counts;
+  for (const Device& device : graph.devices()) {
+    ++counts[device.kind];
+  }
+  return {counts.begin(), counts.end()};
+}
+
+std::vector<LinkClass> classify_links(const Graph& graph) {
+  using Key = std::tuple<LevelId, LinkKind, Bandwidth, Duration>;
+  std::map<Key, std::uint64_t> counts;
+  for (const Link& link : graph.links()) {
+    ++counts[Key{link.level, link.kind, link.bandwidth, link.latency}];
+  }
+  std::vector<LinkClass> classes;
+  for (const auto& [key, count] : counts) {
+    const auto& [level, kind, bandwidth, latency] = key;
+    classes.push_back({graph.levels()[level.index()], kind, bandwidth, latency, count});
+  }
+  return classes;
+}
+
+/// Collects what the parts of a level have, and then gives the ranges.
+class CutRanges {
+ public:
+  void add(const PartCut& part) {
+    widen(gpus_, part.gpus);
+    widen(out_, part.cut.out);
+    widen(in_, part.cut.in);
+    widen(inside_out_, part.inside.out);
+    if (part.cut.out > Bandwidth()) {
+      const double ratio =
+          part.inside.out.as_bytes_per_second() / part.cut.out.as_bytes_per_second();
+      oversubscription_ = std::max(oversubscription_.value_or(ratio), ratio);
+    }
+  }
+
+  [[nodiscard]] LevelCuts take(std::string part, std::uint64_t parts) const {
+    return {std::move(part), parts, *gpus_, *out_, *in_, inside_out_, oversubscription_};
+  }
+
+ private:
+  std::optional<Range<std::uint32_t>> gpus_;
+  std::optional<Range<Bandwidth>> out_;
+  std::optional<Range<Bandwidth>> in_;
+  std::optional<Range<Bandwidth>> inside_out_;
+  std::optional<double> oversubscription_;
+};
+
+std::vector<LevelCuts> level_cuts(const Graph& graph) {
+  std::vector<LevelCuts> levels;
+  CutRanges gpus;
+  for (const Cut& cut : gpu_cuts(graph, graph.gpus())) {
+    gpus.add({1, cut, {}});
+  }
+  levels.push_back(gpus.take("gpu", graph.gpus().size()));
+  levels.back().inside_out.reset();
+  levels.back().oversubscription.reset();
+  const std::vector<Division> found = divisions(graph);
+  for (std::size_t i = 0; i < found.size() && found[i].parts > 1; ++i) {
+    CutRanges ranges;
+    for (const PartCut& part : part_cuts(graph, found[i], i == 0 ? nullptr : &found[i - 1])) {
+      ranges.add(part);
+    }
+    levels.push_back(ranges.take(found[i].name, found[i].parts));
+  }
+  return levels;
+}
+
+std::optional<NicUse> nic_use(const Cluster& cluster) {
+  const Graph& graph = cluster.graph();
+  std::vector<std::uint32_t> gpus_of(graph.devices().size(), 0);
+  for (const DeviceId gpu : graph.gpus()) {
+    if (const auto nic = cluster.router().nic_of(gpu)) {
+      ++gpus_of[nic->index()];
+    }
+  }
+  std::optional<Range<std::uint32_t>> per_node;
+  std::optional<Range<std::uint32_t>> gpus_per_nic;
+  NicUse use;
+  for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
+    const std::span<const DeviceId> nics = graph.nics(NodeId(node));
+    widen(per_node, static_cast<std::uint32_t>(nics.size()));
+    for (const DeviceId nic : nics) {
+      if (gpus_of[nic.index()] > 0) {
+        widen(gpus_per_nic, gpus_of[nic.index()]);
+      } else {
+        ++use.unused;
+      }
+    }
+  }
+  if (!per_node || per_node->max == 0) {
+    return std::nullopt;
+  }
+  use.per_node = *per_node;
+  use.gpus_per_nic = gpus_per_nic.value_or(Range<std::uint32_t>{});
+  return use;
+}
+
+/// Counts the members of each class, in order of the first.
+class ClassCounts {
+ public:
+  /// `name` is asked for the first member only.
+  template <class Name>
+  void add(std::uint32_t number, Name name) {
+    const auto [found, is_new] = place_.try_emplace(number, classes_.size());
+    if (is_new) {
+      classes_.push_back({0, name()});
+    }
+    ++classes_[found->second].members;
+  }
+  [[nodiscard]] std::vector<AlikeClass> take() && { return std::move(classes_); }
+
+ private:
+  std::map<std::uint32_t, std::size_t> place_;
+  std::vector<AlikeClass> classes_;
+};
+
+std::string node_name(std::uint32_t node) { return "node" + std::to_string(node); }
+
+std::vector<AlikeClass> alike_nodes(const SymmetryClasses& symmetry) {
+  ClassCounts counts;
+  for (std::uint32_t node = 0; node < symmetry.of_node.size(); ++node) {
+    counts.add(symmetry.of_node[node], [node] { return node_name(node); });
+  }
+  return std::move(counts).take();
+}
+
+std::vector<AlikeClass> alike_gpus(const Graph& graph, const SymmetryClasses& symmetry) {
+  ClassCounts counts;
+  for (const DeviceId gpu : graph.gpus()) {
+    counts.add(symmetry.of_device[gpu.index()], [&] { return graph.name(gpu); });
+  }
+  return std::move(counts).take();
+}
+
+/// The GPUs of a node, then its NICs.
+struct Endpoints {
+  std::vector<DeviceId> devices;
+  std::size_t gpus = 0;
+};
+
+Endpoints endpoints_of(const Graph& graph, std::uint32_t node) {
+  Endpoints ends;
+  for (const DeviceId gpu : graph.gpus()) {
+    if (graph.device(gpu).node == NodeId(node)) {
+      ends.devices.push_back(gpu);
+    }
+  }
+  ends.gpus = ends.devices.size();
+  const std::span<const DeviceId> nics = graph.nics(NodeId(node));
+  ends.devices.insert(ends.devices.end(), nics.begin(), nics.end());
+  return ends;
+}
+
+void count_pairs(PathMatrix& matrix, const Endpoints& ends) {
+  for (std::size_t i = 0; i < ends.gpus; ++i) {
+    for (std::size_t j = i + 1; j < ends.devices.size(); ++j) {
+      ++(j < ends.gpus ? matrix.gpu_pairs : matrix.nic_pairs)[to_text(matrix.rows[i][j])];
+    }
+  }
+}
+
+PathMatrix path_matrix(const Graph& graph, std::uint32_t node) {
+  const Endpoints ends = endpoints_of(graph, node);
+  PathMatrix matrix;
+  matrix.node = node_name(node);
+  if (ends.devices.size() <= largest_matrix) {
+    for (const DeviceId device : ends.devices) {
+      matrix.devices.push_back(graph.name_in_node(device));
+      matrix.rows.push_back(path_types(graph, device, ends.devices));
+    }
+    count_pairs(matrix, ends);
+  }
+  std::vector<DeviceId> others;
+  for (const DeviceId gpu : graph.gpus()) {
+    if (graph.device(gpu).node != NodeId(node)) {
+      others.push_back(gpu);
+    }
+  }
+  if (ends.gpus > 0 && !others.empty()) {
+    for (const PathType type : path_types(graph, ends.devices.front(), others)) {
+      ++matrix.other_nodes[to_text(type)];
+    }
+  }
+  return matrix;
+}
+
+/// The first node of each class, as far as their paths differ.
+std::vector<PathMatrix> path_matrices(const Graph& graph, const SymmetryClasses& symmetry) {
+  std::vector<PathMatrix> matrices;
+  std::vector<bool> looked_at(symmetry.node_classes, false);
+  std::size_t classes = 0;
+  for (std::uint32_t node = 0; node < symmetry.of_node.size() && classes < most_matrices; ++node) {
+    if (looked_at[symmetry.of_node[node]]) {
+      continue;
+    }
+    looked_at[symmetry.of_node[node]] = true;
+    ++classes;
+    PathMatrix matrix = path_matrix(graph, node);
+    const bool known = std::ranges::any_of(matrices, [&](const PathMatrix& other) {
+      return !matrix.rows.empty() && other.devices == matrix.devices && other.rows == matrix.rows;
+    });
+    if (!known) {
+      matrices.push_back(std::move(matrix));
+    }
+  }
+  return matrices;
+}
+
+}  // namespace
+
+TopologySummary summarise(const Cluster& cluster) {
+  const Graph& graph = cluster.graph();
+  const SymmetryClasses symmetry = symmetry_classes(graph);
+  TopologySummary summary;
+  summary.devices = count_devices(graph);
+  summary.links = classify_links(graph);
+  summary.cuts = level_cuts(graph);
+  summary.nics = nic_use(cluster);
+  if (graph.gpus().size() > 1) {
+    summary.diameter = diameter(cluster, symmetry);
+  }
+  summary.device_classes = symmetry.device_classes;
+  summary.alike_nodes = alike_nodes(symmetry);
+  summary.alike_gpus = alike_gpus(graph, symmetry);
+  summary.paths = path_matrices(graph, symmetry);
+  return summary;
+}
+
+}  // namespace collsim

@@ -1,0 +1,92 @@
+#pragma once
+
+// What `topology show` says about a cluster, worked out and not yet put into words.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/cluster.hpp"
+#include "topology/diameter.hpp"
+#include "topology/path_class.hpp"
+#include "topology/symmetry.hpp"
+
+namespace collsim {
+
+/// Links that are alike but for their ends.
+struct LinkClass {
+  std::string level;
+  LinkKind kind = LinkKind::Generic;
+  Bandwidth bandwidth;
+  Duration latency{};
+  std::uint64_t count = 0;
+};
+
+template <class Value>
+struct Range {
+  Value min{};
+  Value max{};
+};
+
+/// The parts of one level: GPUs, nodes, leaf groups, …
+struct LevelCuts {
+  std::string part;  ///< "gpu", "node", or the level whose links join what is inside the part
+  std::uint64_t parts = 0;
+  Range<std::uint32_t> gpus;
+  Range<Bandwidth> out;
+  Range<Bandwidth> in;
+  /// Of the parts one level below, summed; absent for GPUs.
+  std::optional<Range<Bandwidth>> inside_out;
+  /// The largest of what comes out of the parts inside over what leaves the part; absent for GPUs and
+  /// where nothing leaves.
+  std::optional<double> oversubscription;
+};
+
+struct NicUse {
+  Range<std::uint32_t> per_node;
+  Range<std::uint32_t> gpus_per_nic;  ///< of the NICs by which GPUs leave their nodes
+  std::uint64_t unused = 0;           ///< NICs by which none does
+};
+
+/// Devices (or nodes) that are alike.
+struct AlikeClass {
+  std::uint64_t members = 0;
+  std::string first;
+};
+
+/// The path types between the GPUs and NICs of a node, and from its first GPU to other nodes.
+struct PathMatrix {
+  std::string node;
+  std::vector<std::string> devices;         ///< without the node in front
+  std::vector<std::vector<PathType>> rows;  ///< empty where there are too many devices
+  /// Of all pairs of rows and columns: how many GPU pairs and how many pairs of a GPU and a NIC have a
+  /// type, by its text.
+  std::map<std::string, std::uint64_t> gpu_pairs;
+  std::map<std::string, std::uint64_t> nic_pairs;
+  std::map<std::string, std::uint64_t> other_nodes;  ///< GPUs of other nodes
+};
+
+struct TopologySummary {
+  std::vector<std::pair<DeviceKind, std::uint64_t>> devices;
+  std::vector<LinkClass> links;
+  std::vector<LevelCuts> cuts;       ///< from the GPUs outwards; the whole machine is none
+  std::optional<NicUse> nics;        ///< absent without NICs
+  std::optional<Diameter> diameter;  ///< absent with one GPU
+  std::uint32_t device_classes = 0;
+  std::vector<AlikeClass> alike_nodes;
+  std::vector<AlikeClass> alike_gpus;
+  /// Of the first node of each class, as far as they differ; of at most `most_matrices` classes.
+  std::vector<PathMatrix> paths;
+};
+
+/// Nodes with more GPUs and NICs have no matrix.
+inline constexpr std::size_t largest_matrix = 256;
+inline constexpr std::size_t most_matrices = 8;
+
+/// Complexity: O(links · log² links), and the routes that diameter() looks at.
+[[nodiscard]] TopologySummary summarise(const Cluster& cluster);
+
+}  // namespace collsim

@@ -1,0 +1,171 @@
+// What is odd about the network, or about links and devices anywhere.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/disjoint_sets.hpp"
+#include "topology/parts.hpp"
+#include "topology/plausibility_subject.hpp"
+#include "topology/quantity_text.hpp"
+
+namespace collsim::detail {
+
+namespace {
+
+/// "", or " and 3 more".
+std::string and_more(std::uint64_t count) {
+  return count > 1 ? " and " + std::to_string(count - 1) + " more" : "";
+}
+
+/// Whether the description says anything about oversubscription, or about ports up.
+bool says_oversubscription(const ClusterSpec& spec) {
+  return std::ranges::any_of(spec.values, [](const Provenance& value) {
+    const std::string key = value.path.substr(value.path.rfind('.') + 1);
+    return (key == "oversubscription" || key == "up") && !value.origin.starts_with("default");
+  });
+}
+
+bool is_switch(DeviceKind kind) {
+  return kind == DeviceKind::Nvswitch || kind == DeviceKind::PcieSwitch ||
+         kind == DeviceKind::NetworkSwitch;
+}
+
+/// How many other devices a device has links with; 2 stands for more.
+std::size_t neighbours(const Graph& graph, DeviceId id) {
+  std::set<DeviceId> found;
+  for (const LinkId link : graph.links_out(id)) {
+    found.insert(graph.link(link).target);
+    if (found.size() > 1) {
+      return found.size();
+    }
+  }
+  for (const LinkId link : graph.links_in(id)) {
+    found.insert(graph.link(link).source);
+  }
+  return std::min<std::size_t>(found.size(), 2);
+}
+
+/// Why a device carries nothing; empty if it may.
+std::string idleness(const Graph& graph, DeviceId id, bool gpus_leave_by_it) {
+  const DeviceKind kind = graph.device(id).kind;
+  const std::size_t found = neighbours(graph, id);
+  if (found == 0) {
+    return kind == DeviceKind::Gpu ? "" : "no link";
+  }
+  if (kind == DeviceKind::Nic && graph.nodes() > 1 && !gpus_leave_by_it) {
+    return "no GPU leaves its node by it";
+  }
+  return is_switch(kind) && found == 1 ? "a switch with one neighbour" : "";
+}
+
+}  // namespace
+
+void check_one_way(Examination& examination) {
+  const Graph& graph = examination.graph();
+  std::uint64_t count = 0;
+  std::optional<LinkId> first;
+  for (std::size_t i = 0; i < graph.links().size(); ++i) {
+    const Link& link = graph.links()[i];
+    const bool is_first_parallel =
+        graph.links_between(link.source, link.target).front() == LinkId(i);
+    if (is_first_parallel && examination.sum_between(link.source, link.target) >
+                                 examination.sum_between(link.target, link.source)) {
+      ++count;
+      first = first.value_or(LinkId(i));
+    }
+  }
+  if (!first) {
+    return;
+  }
+  const Link& link = graph.link(*first);
+  const BandwidthSum back = examination.sum_between(link.target, link.source);
+  examination.report(
+      examination.links_path(),
+      graph.name(*first) + and_more(count) +
+          (back == 0 ? ": no link back"
+                     : ": only " + Examination::text(back) + " back for " +
+                           Examination::text(examination.sum_between(link.source, link.target))));
+}
+
+void check_networks_apart(Examination& examination) {
+  const Graph& graph = examination.graph();
+  DisjointSets sets(graph.devices().size());
+  const auto is_network = [&](DeviceId id) {
+    const Device& device = graph.device(id);
+    return device.kind == DeviceKind::Nic || !device.node;
+  };
+  for (const Link& link : graph.links()) {
+    if (is_network(link.source) && is_network(link.target)) {
+      sets.join(link.source.index(), link.target.index());
+    }
+  }
+  std::set<std::size_t> networks;
+  for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
+    for (const DeviceId nic : graph.nics(NodeId(node))) {
+      if (examination.cable_of(nic) > 0) {
+        networks.insert(sets.of(nic.index()));
+      }
+    }
+  }
+  if (networks.size() > 1) {
+    examination.report(
+        examination.network_path(),
+        "the NICs are on " + std::to_string(networks.size()) + " networks that do not meet",
+        "a GPU reaches those whose NIC is on the network of its own");
+  }
+}
+
+void check_oversubscription(Examination& examination) {
+  if (says_oversubscription(examination.cluster().spec())) {
+    return;
+  }
+  const Graph& graph = examination.graph();
+  const std::vector<Division> found = divisions(graph);
+  for (std::size_t i = 1; i < found.size() && found[i].parts > 1; ++i) {
+    const std::vector<PartCut> cuts = part_cuts(graph, found[i], &found[i - 1]);
+    const auto over = std::ranges::find_if(
+        cuts, [](const PartCut& part) { return part.inside.out > part.cut.out; });
+    if (over != cuts.end()) {
+      examination.report(examination.network_path(),
+                         "a " + found[i].name + " group sends " + to_text(over->inside.out) +
+                             ", and " + to_text(over->cut.out) + " leave it",
+                         "say how much oversubscription there is, if it is meant");
+    }
+  }
+}
+
+void check_unused(Examination& examination) {
+  const Graph& graph = examination.graph();
+  std::vector<bool> leaves_by(graph.devices().size(), false);
+  for (const DeviceId gpu : graph.gpus()) {
+    if (const auto nic = examination.cluster().router().nic_of(gpu)) {
+      leaves_by[nic->index()] = true;
+    }
+  }
+  struct Idle {
+    std::uint64_t count = 0;
+    DeviceId first;
+  };
+  std::map<std::pair<DeviceKind, std::string>, Idle> idle;
+  for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+    const std::string why = idleness(graph, DeviceId(i), leaves_by[i]);
+    if (!why.empty()) {
+      Idle& alike = idle[{graph.devices()[i].kind, why}];
+      alike.first = alike.count == 0 ? DeviceId(i) : alike.first;
+      ++alike.count;
+    }
+  }
+  for (const auto& [what, alike] : idle) {
+    examination.report(
+        graph.device(alike.first).node ? examination.devices_path() : examination.network_path(),
+        graph.name(alike.first) + and_more(alike.count) + ": " + what.second);
+  }
+}
+
+}  // namespace collsim::detail

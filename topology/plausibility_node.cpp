@@ -1,0 +1,212 @@
+// What is odd inside a node.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/path_class.hpp"
+#include "topology/path_search.hpp"
+#include "topology/plausibility_subject.hpp"
+#include "topology/quantity_text.hpp"
+
+namespace collsim::detail {
+
+namespace {
+
+struct Extremes {
+  DeviceId least;
+  DeviceId most;
+};
+
+/// The devices with the least and the most of something; absent if all have the same.
+template <class Devices, class Measure>
+std::optional<Extremes> extremes(const Devices& devices, Measure measure) {
+  if (devices.empty()) {
+    return std::nullopt;
+  }
+  const Extremes found{*std::ranges::min_element(devices, {}, measure),
+                       *std::ranges::max_element(devices, {}, measure)};
+  return measure(found.least) < measure(found.most) ? std::optional(found) : std::nullopt;
+}
+
+bool is_on_pcie_switch(const Graph& graph, DeviceId gpu) {
+  return std::ranges::any_of(graph.links_out(gpu), [&](LinkId id) {
+    return graph.device(graph.link(id).target).kind == DeviceKind::PcieSwitch;
+  });
+}
+
+PathClass nearest_nic_class(const Graph& graph, DeviceId gpu) {
+  PathClass nearest = PathClass::Net;
+  for (const PathType type : path_types(graph, gpu, graph.nics(*graph.device(gpu).node))) {
+    nearest = std::min(nearest, type.path_class);
+  }
+  return nearest;
+}
+
+/// The narrowest link on the way from a GPU to its NIC.
+Bandwidth width_to_nic(const Graph& graph, DeviceId gpu, DeviceId nic) {
+  const PathLayers paths(graph, Scope::within(graph.device(gpu).node), gpu, nic);
+  Bandwidth width = graph.link(paths.layer(0).front().link).bandwidth;
+  for (std::size_t i = 0; i < paths.length(); ++i) {
+    for (const PathLink& link : paths.layer(i)) {
+      width = std::min(width, graph.link(link.link).bandwidth);
+    }
+  }
+  return width;
+}
+
+}  // namespace
+
+void check_nvlink_below_pcie(Examination& examination) {
+  std::vector<DeviceId> slow;
+  for (const DeviceId gpu : examination.gpus()) {
+    const BandwidthSum nvlink = examination.sum_of(gpu, LinkKind::Nvlink);
+    if (nvlink > 0 && nvlink < examination.sum_of(gpu, LinkKind::Pcie)) {
+      slow.push_back(gpu);
+    }
+  }
+  if (slow.empty()) {
+    return;
+  }
+  const auto rate = [&](LinkKind kind) {
+    return Examination::text(examination.sum_of(slow.front(), kind));
+  };
+  examination.report(examination.entry_of_kind(LinkKind::Nvlink),
+                     examination.names(slow) + ": NVLink is slower than PCIe, " +
+                         rate(LinkKind::Nvlink) + " against " + rate(LinkKind::Pcie),
+                     "NVLink is given in bytes a second: an H100 has 450 GB/s a direction");
+}
+
+void check_nvlink_asymmetry(Examination& examination) {
+  const auto total = [&](DeviceId gpu) { return examination.sum_of(gpu, LinkKind::Nvlink); };
+  for (const NodeId node : examination.unlike_nodes()) {
+    if (const auto found = extremes(examination.gpus_of(node), total)) {
+      const auto entry = [&](DeviceId gpu) {
+        return examination.graph().name(gpu) + " has " + Examination::text(total(gpu));
+      };
+      examination.report(
+          examination.entry_of_kind(LinkKind::Nvlink),
+          "GPUs with different NVLink: " + entry(found->least) + ", " + entry(found->most));
+    }
+  }
+}
+
+void check_far_nic(Examination& examination) {
+  const Graph& graph = examination.graph();
+  if (graph.nodes() == 1) {
+    return;
+  }
+  std::vector<DeviceId> far;
+  for (const DeviceId gpu : examination.gpus()) {
+    if (is_on_pcie_switch(graph, gpu) && nearest_nic_class(graph, gpu) > PathClass::Pxb) {
+      far.push_back(gpu);
+    }
+  }
+  if (!far.empty()) {
+    examination.report(examination.entry_of_kind(LinkKind::Pcie),
+                       examination.names(far) +
+                           ": no NIC below the same PCIe switch, the nearest is " +
+                           std::string(name_of(nearest_nic_class(graph, far.front()))),
+                       "data to other nodes cross a CPU");
+  }
+}
+
+void check_narrow_slot(Examination& examination) {
+  const Graph& graph = examination.graph();
+  const Router& router = examination.cluster().router();
+  std::vector<DeviceId> narrow;
+  for (const DeviceId gpu : examination.gpus()) {
+    const auto nic = router.nic_of(gpu);
+    if (nic && static_cast<BandwidthSum>(width_to_nic(graph, gpu, *nic).units()) <
+                   examination.cable_of(*nic)) {
+      narrow.push_back(gpu);
+    }
+  }
+  if (narrow.empty()) {
+    return;
+  }
+  const DeviceId nic = *router.nic_of(narrow.front());
+  examination.report(
+      examination.entry_of_kind(LinkKind::Pcie),
+      examination.names(narrow) + ": " + to_text(width_to_nic(graph, narrow.front(), nic)) +
+          " to the NIC, whose cable has " + Examination::text(examination.cable_of(nic)),
+      "the cable is never filled");
+}
+
+void check_rails_speed(Examination& examination) {
+  const Graph& graph = examination.graph();
+  const auto cable = [&](DeviceId nic) { return examination.cable_of(nic); };
+  for (const NodeId node : examination.unlike_nodes()) {
+    if (const auto found = extremes(graph.nics(node), cable)) {
+      const auto entry = [&](DeviceId nic) {
+        return graph.name(nic) + " has " + Examination::text(cable(nic));
+      };
+      examination.report(
+          examination.network_path(),
+          "NICs with different cables: " + entry(found->least) + ", " + entry(found->most));
+    }
+  }
+}
+
+void check_rails_number(Examination& examination) {
+  const auto nics = [&](NodeId node) { return examination.graph().nics(node).size(); };
+  const auto [fewest, most] = std::ranges::minmax(examination.unlike_nodes(), {}, nics);
+  if (nics(fewest) < nics(most)) {
+    const auto entry = [&](NodeId node) {
+      return "node" + std::to_string(node.value()) + " has " + std::to_string(nics(node));
+    };
+    examination.report(examination.devices_path(), "nodes with different numbers of NICs: " +
+                                                       entry(fewest) + ", " + entry(most));
+  }
+}
+
+void check_rails_load(Examination& examination) {
+  const Graph& graph = examination.graph();
+  if (graph.nodes() == 1) {
+    return;
+  }
+  std::vector<std::uint32_t> gpus(graph.devices().size(), 0);
+  for (const DeviceId gpu : examination.gpus()) {
+    if (const auto nic = examination.cluster().router().nic_of(gpu)) {
+      ++gpus[nic->index()];
+    }
+  }
+  const auto load = [&](DeviceId nic) { return gpus[nic.index()]; };
+  for (const NodeId node : examination.unlike_nodes()) {
+    std::vector<DeviceId> used;
+    std::ranges::copy_if(graph.nics(node), std::back_inserter(used),
+                         [&](DeviceId nic) { return load(nic) > 0; });
+    if (const auto found = extremes(used, load)) {
+      const auto entry = [&](DeviceId nic) {
+        return graph.name(nic) + " serves " + std::to_string(load(nic));
+      };
+      examination.report(
+          examination.links_path(),
+          "NICs for unequal numbers of GPUs: " + entry(found->least) + ", " + entry(found->most),
+          "each GPU leaves its node by its nearest NIC");
+    }
+  }
+}
+
+void check_no_path_in_node(Examination& examination) {
+  const Graph& graph = examination.graph();
+  for (const NodeId node : examination.unlike_nodes()) {
+    const std::vector<DeviceId> gpus = examination.gpus_of(node);
+    if (gpus.empty()) {
+      continue;
+    }
+    const std::vector<PathType> types = path_types(graph, gpus.front(), gpus);
+    const auto apart = std::ranges::find(types, PathClass::Net, &PathType::path_class);
+    if (apart != types.end()) {
+      const DeviceId other = gpus[static_cast<std::size_t>(apart - types.begin())];
+      examination.report(examination.links_path(),
+                         graph.name(gpus.front()) + " and " + graph.name(other) +
+                             " are in one node and meet only in the network");
+    }
+  }
+}
+
+}  // namespace collsim::detail

@@ -1,0 +1,89 @@
+#pragma once
+
+// What the checks of plausibility.hpp look at, and where they report.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/plausibility.hpp"
+#include "topology/symmetry.hpp"
+
+namespace collsim::detail {
+
+/// A sum of bandwidths, in their units: no cluster's links together exceed it.
+using BandwidthSum = U128;
+
+class Examination {
+ public:
+  explicit Examination(const Cluster& cluster);
+
+  [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
+  [[nodiscard]] const Graph& graph() const { return cluster_->graph(); }
+  /// The first node of each class of alike ones: what holds inside it holds inside all.
+  [[nodiscard]] const std::vector<NodeId>& unlike_nodes() const { return unlike_nodes_; }
+  /// Their GPUs.
+  [[nodiscard]] const std::vector<DeviceId>& gpus() const { return gpus_; }
+  [[nodiscard]] std::vector<DeviceId> gpus_of(NodeId node) const;
+
+  /// Of the check that was begun last.
+  void begin(std::string_view check) { check_ = check; }
+  void report(std::string path, std::string message, std::string hint = {});
+  [[nodiscard]] std::vector<Finding> take() && { return std::move(findings_); }
+
+  // Places in the document.
+
+  /// The value in force at a path; null if there is none.
+  [[nodiscard]] const Provenance* value(const std::string& path) const;
+  /// Whether a value belongs to the network rather than to a node.
+  [[nodiscard]] bool is_of_network(const std::string& path) const;
+  /// The first link entry of a kind; where there is none, the list of links.
+  [[nodiscard]] std::string entry_of_kind(LinkKind kind) const;
+  [[nodiscard]] std::string links_path() const;
+  [[nodiscard]] std::string devices_path() const;
+  [[nodiscard]] std::string network_path() const;
+
+  // Texts.
+
+  /// "gpu0 and 3 more".
+  [[nodiscard]] std::string names(const std::vector<DeviceId>& devices) const;
+  [[nodiscard]] static std::string text(BandwidthSum sum);
+
+  // Sums.
+
+  /// Of the links of a kind that leave a device.
+  [[nodiscard]] BandwidthSum sum_of(DeviceId device, LinkKind kind) const;
+  /// Of the parallel links from one device to another.
+  [[nodiscard]] BandwidthSum sum_between(DeviceId from, DeviceId to) const;
+  /// Of a NIC's links out of its node.
+  [[nodiscard]] BandwidthSum cable_of(DeviceId nic) const;
+
+ private:
+  const Cluster* cluster_;
+  std::vector<NodeId> unlike_nodes_;
+  std::vector<DeviceId> gpus_;
+  std::string_view check_;
+  std::vector<Finding> findings_;
+};
+
+// The checks, by what they look at. Values of the document:
+void check_nic_speed(Examination& examination);
+void check_nvlink_speed(Examination& examination);
+void check_latency(Examination& examination);
+// The inside of a node:
+void check_nvlink_below_pcie(Examination& examination);
+void check_nvlink_asymmetry(Examination& examination);
+void check_far_nic(Examination& examination);
+void check_narrow_slot(Examination& examination);
+void check_rails_speed(Examination& examination);
+void check_rails_number(Examination& examination);
+void check_rails_load(Examination& examination);
+void check_no_path_in_node(Examination& examination);
+// The whole:
+void check_one_way(Examination& examination);
+void check_networks_apart(Examination& examination);
+void check_oversubscription(Examination& examination);
+void check_unused(Examination& examination);
+
+}  // namespace collsim::detail
