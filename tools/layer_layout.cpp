@@ -84,7 +84,14 @@ class Layers {
       const auto found = mean(i, below, [this](std::size_t other) { return place_[other]; });
       wished[i] = found ? *found * scale : place_[i];
     }
+    std::vector<std::size_t> in_order;
+    std::ranges::copy_if(members, std::back_inserter(in_order),
+                         [this](std::size_t i) { return layered_->elements[i].keeps_order; });
     std::ranges::stable_sort(members, {}, [&](std::size_t i) { return wished[i]; });
+    auto next = in_order.begin();
+    for (std::size_t& i : members) {
+      i = layered_->elements[i].keeps_order ? *next++ : i;
+    }
     for (std::size_t i = 0; i < members.size(); ++i) {
       place_[members[i]] = static_cast<double>(i);
     }

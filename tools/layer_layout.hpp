@@ -18,6 +18,7 @@ struct LayerElement {
   double width = 0;
   std::vector<std::size_t> below;  ///< elements of the layer below that it is joined with
   double x = 0;                    ///< of its middle; given beforehand in a fixed first layer
+  bool keeps_order = false;        ///< stands to others of its layer that do so as given
 };
 
 /// Elements by number, and the layers from the bottom with their numbers in order.

@@ -31,6 +31,11 @@ void PictureLayering::add(std::size_t item, std::size_t layer, SvgSize size) {
   height_[layer] = std::max(height_[layer], size.height);
 }
 
+void PictureLayering::add_in_order(std::size_t item, std::size_t layer, SvgSize size) {
+  add(item, layer, size);
+  layered_.elements.back().keeps_order = true;
+}
+
 std::size_t PictureLayering::add_element(std::size_t layer, double width) {
   layered_.elements.push_back({width, {}, 0});
   layered_.layers[layer].push_back(layered_.elements.size() - 1);

@@ -19,6 +19,8 @@ class PictureLayering {
   /// Of the first layer at a given place: call it for all boxes of that layer, from left to right.
   void fix(std::size_t item, double x);
   void add(std::size_t item, std::size_t layer, SvgSize size);
+  /// The same, in the order of the calls.
+  void add_in_order(std::size_t item, std::size_t layer, SvgSize size);
   [[nodiscard]] bool has(std::size_t item) const { return places_.contains(item); }
   [[nodiscard]] std::size_t layer_of(std::size_t item) const { return places_.at(item).layer; }
 

@@ -128,8 +128,10 @@ class GroupLayout {
 
   void place_tiers() {
     fix_row();
-    for (const auto& [item, tier] : tier_of_) {
-      layering_.add(item, tier + 1, box_size(outline_->items[item]));
+    for (std::size_t tier = 0; tier < block_->devices.size(); ++tier) {
+      for (const std::size_t item : block_->devices[tier]) {
+        layering_.add_in_order(item, tier + 1, box_size(outline_->items[item]));
+      }
     }
     std::vector<std::pair<std::size_t, PictureLayering::Way>> ways;
     for (const std::size_t line : rising_) {

@@ -36,12 +36,13 @@ std::string range_text(const Range<std::uint32_t>& range) {
 
 std::string nics_text(const NicUse& use) {
   std::string text = range_text(use.per_node) + " a node";
-  const Range<std::uint32_t>& gpus = use.gpus_per_nic;
-  if (gpus.max == 0) {
+  if (use.per_gpu.max == 0) {
     return text + ", no GPU reaches one";
   }
-  text += gpus.max == 1 ? ", one for each GPU"
-                        : ", " + range_text(gpus) + " GPUs leave their node by the same one";
+  text += ", " + range_text(use.per_gpu) + " for each GPU";
+  if (use.gpus_per_nic.max > 1) {
+    text += ", each shared by " + range_text(use.gpus_per_nic);
+  }
   if (use.unused > 0) {
     text += fmt::format("; {} by which no GPU leaves", grouped(use.unused));
   }

@@ -67,6 +67,8 @@ Json diameter_json(const Graph& graph, const Diameter& diameter) {
 Json nics_json(const NicUse& use) {
   return {{"per_node_min", use.per_node.min},
           {"per_node_max", use.per_node.max},
+          {"per_gpu_min", use.per_gpu.min},
+          {"per_gpu_max", use.per_gpu.max},
           {"gpus_per_nic_min", use.gpus_per_nic.min},
           {"gpus_per_nic_max", use.gpus_per_nic.max},
           {"unused", use.unused}};

@@ -238,9 +238,11 @@ class Picture {
 
 double line_width(double bytes_per_second) {
   constexpr double thin = 1.2;
-  constexpr double thick = 9;
+  constexpr double thick = 7;
+  constexpr double slope = 0.8;
   constexpr double ten_gigabytes = 1e10;
-  return std::clamp(thin + std::log2(std::max(1.0, bytes_per_second / ten_gigabytes)), thin, thick);
+  return std::clamp(thin + slope * std::log2(std::max(1.0, bytes_per_second / ten_gigabytes)), thin,
+                    thick);
 }
 
 std::string line_text(const OutlineLine& line) {

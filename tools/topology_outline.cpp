@@ -38,7 +38,10 @@ using Make = std::vector<std::tuple<int, std::size_t, std::size_t, LinkKind, Ban
 class OutlineBuilder {
  public:
   OutlineBuilder(const Graph& graph, OutlineExtent extent)
-      : graph_(&graph), divisions_(divisions(graph)), item_of_(graph.devices().size(), nothing) {
+      : graph_(&graph),
+        divisions_(divisions(graph)),
+        item_of_(graph.devices().size(), nothing),
+        member_of_(graph.devices().size(), 0) {
     const auto in_nodes = static_cast<std::size_t>(std::ranges::count_if(
         graph.devices(), [](const Device& device) { return device.node.has_value(); }));
     whole_ = extent == OutlineExtent::Whole || in_nodes <= most_devices_shown;
@@ -152,6 +155,9 @@ class OutlineBuilder {
   std::size_t add_more(const std::vector<DeviceId>& devices, std::size_t first) {
     const std::vector<DeviceId> more(devices.begin() + static_cast<std::ptrdiff_t>(first),
                                      devices.end());
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      member_of_[more[i].index()] = static_cast<std::uint32_t>(i);
+    }
     return add_together(
         {"× " + grouped(more.size()) + " more", "", graph_->device(more.front()).kind, more.size()},
         more);
@@ -222,8 +228,10 @@ class OutlineBuilder {
     }
     std::vector<DeviceId> devices;
     for (std::size_t i = single; i < parts.size(); ++i) {
-      const std::vector<DeviceId>& more = parts_[level][parts[i]];
-      devices.insert(devices.end(), more.begin(), more.end());
+      for (const DeviceId id : parts_[level][parts[i]]) {
+        devices.push_back(id);
+        member_of_[id.index()] = static_cast<std::uint32_t>(i);
+      }
     }
     const std::size_t left = parts.size() - single;
     const std::string what = level == 0 ? "nodes" : divisions_[level].name + " groups";
@@ -298,27 +306,13 @@ class OutlineBuilder {
     items.push_back(add_more(tier, single));
   }
 
-  /// Of how many like lines one between two boxes is made: groups have one each to everything, devices
-  /// one for each of the more numerous ones.
-  static double copies_joined(const OutlineItem& a, const OutlineItem& b) {
-    std::uint64_t groups = 1;
-    std::uint64_t devices = 1;
-    for (const OutlineItem* item : {&a, &b}) {
-      if (item->kind) {
-        devices = std::max(devices, item->copies);
-      } else {
-        groups *= item->copies;
-      }
-    }
-    return static_cast<double>(groups) * static_cast<double>(devices);
-  }
-
   struct Bundle {
     std::uint64_t forth = 0;
     std::uint64_t back = 0;
     Bandwidth narrowest;
     double forth_bps = 0;
     double back_bps = 0;
+    std::vector<std::uint64_t> members;  ///< pairs of things in the two boxes, one for each link
   };
 
   void add_lines() {
@@ -334,22 +328,33 @@ class OutlineBuilder {
       bundle.narrowest = first ? link.bandwidth : std::min(bundle.narrowest, link.bandwidth);
       (from < to ? bundle.forth : bundle.back) += 1;
       (from < to ? bundle.forth_bps : bundle.back_bps) += link.bandwidth.as_bytes_per_second();
+      const DeviceId low = from < to ? link.source : link.target;
+      const DeviceId high = from < to ? link.target : link.source;
+      bundle.members.push_back((std::uint64_t{member_of_[low.index()]} << 32U) |
+                               member_of_[high.index()]);
     }
-    for (const auto& [ends, bundle] : bundles) {
+    for (auto& [ends, bundle] : bundles) {
       const auto& [low, high, kind] = ends;
-      const double copies = copies_joined(outline_.items[low], outline_.items[high]);
       const bool backwards = bundle.forth == 0;
       outline_.lines.push_back({backwards ? high : low, backwards ? low : high, kind,
                                 std::max(bundle.forth, bundle.back), bundle.narrowest,
-                                std::max(bundle.forth_bps, bundle.back_bps) / copies,
+                                std::max(bundle.forth_bps, bundle.back_bps) / pairs_in(bundle),
                                 bundle.forth == 0 || bundle.back == 0});
     }
+  }
+
+  /// How many pairs of one thing in a box and one in the other the links of a bundle join.
+  static double pairs_in(Bundle& bundle) {
+    std::ranges::sort(bundle.members);
+    const auto rest = std::ranges::unique(bundle.members);
+    return static_cast<double>(bundle.members.size() - rest.size());
   }
 
   const Graph* graph_;
   std::vector<Division> divisions_;
   std::vector<std::vector<std::vector<DeviceId>>> parts_;  ///< by division, then by part
   std::vector<std::size_t> item_of_;                       ///< by device
+  std::vector<std::uint32_t> member_of_;                   ///< by device: which thing in its box
   bool whole_ = false;                                     ///< no node is put into a box
   bool unlimited_ = false;                                 ///< and no switch
   std::set<Make> makes_;

@@ -41,7 +41,8 @@ struct OutlineLine {
   LinkKind kind = LinkKind::Generic;
   std::uint64_t links = 0;  ///< cables, or links one way
   Bandwidth bandwidth;      ///< of each link; of unlike ones the narrowest
-  double total_bps = 0;     ///< of all of them, one direction; of copies in a box, for one of them
+  double total_bps =
+      0;  ///< of all of them, one direction; where several things share a box, for a pair of them
   bool one_way = false;
 };
 

@@ -94,9 +94,12 @@ std::vector<LevelCuts> level_cuts(const Graph& graph) {
 std::optional<NicUse> nic_use(const Cluster& cluster) {
   const Graph& graph = cluster.graph();
   std::vector<std::uint32_t> gpus_of(graph.devices().size(), 0);
+  std::optional<Range<std::uint32_t>> per_gpu;
   for (const DeviceId gpu : graph.gpus()) {
-    if (const auto nic = cluster.router().nic_of(gpu)) {
-      ++gpus_of[nic->index()];
+    const std::vector<DeviceId> nics = cluster.router().nics_of(gpu);
+    widen(per_gpu, static_cast<std::uint32_t>(nics.size()));
+    for (const DeviceId nic : nics) {
+      ++gpus_of[nic.index()];
     }
   }
   std::optional<Range<std::uint32_t>> per_node;
@@ -117,6 +120,7 @@ std::optional<NicUse> nic_use(const Cluster& cluster) {
     return std::nullopt;
   }
   use.per_node = *per_node;
+  use.per_gpu = *per_gpu;
   use.gpus_per_nic = gpus_per_nic.value_or(Range<std::uint32_t>{});
   return use;
 }

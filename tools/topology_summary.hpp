@@ -47,8 +47,9 @@ struct LevelCuts {
 
 struct NicUse {
   Range<std::uint32_t> per_node;
-  Range<std::uint32_t> gpus_per_nic;  ///< of the NICs by which GPUs leave their nodes
-  std::uint64_t unused = 0;           ///< NICs by which none does
+  Range<std::uint32_t> per_gpu;       ///< by how many a GPU's bytes enter its node
+  Range<std::uint32_t> gpus_per_nic;  ///< of the NICs by which some do
+  std::uint64_t unused = 0;           ///< NICs by which none do
 };
 
 /// Devices (or nodes) that are alike.

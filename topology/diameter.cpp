@@ -1,7 +1,7 @@
 #include "topology/diameter.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <map>
 #include <set>
 #include <span>
 #include <tuple>
@@ -37,18 +37,18 @@ std::vector<DeviceId> some_of(const std::vector<DeviceId>& all, std::size_t most
 
 }  // namespace
 
-// The hops of a route are in order along the path, so one look at each is enough.
+// Hops come in order along each path, so the length up to a device is known when a hop leaves it.
 std::size_t path_length(const Graph& graph, const Route& route) {
-  std::size_t links = 0;
-  std::optional<DeviceId> here;
+  std::map<DeviceId, std::size_t> length;
+  std::size_t longest = 0;
   for (const RouteHop& hop : route.hops) {
     const Link& link = graph.link(hop.link);
-    if (!here || link.source == *here) {
-      here = link.target;
-      ++links;
-    }
+    const std::size_t beyond = length[link.source] + 1;
+    std::size_t& known = length[link.target];
+    known = std::max(known, beyond);
+    longest = std::max(longest, known);
   }
-  return links;
+  return longest;
 }
 
 Diameter diameter(const Cluster& cluster, const SymmetryClasses& symmetry,

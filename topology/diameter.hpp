@@ -37,7 +37,7 @@ inline constexpr std::size_t diameter_routes = 1U << 16U;
 [[nodiscard]] Diameter diameter(const Cluster& cluster, const SymmetryClasses& symmetry,
                                 std::size_t most_routes = diameter_routes);
 
-/// The links that the bytes of a route cross one after the other (a sprayed route has more hops).
+/// The links that the bytes of a route cross one after the other, on the longest of its paths.
 [[nodiscard]] std::size_t path_length(const Graph& graph, const Route& route);
 
 }  // namespace collsim

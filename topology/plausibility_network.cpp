@@ -23,8 +23,12 @@ std::string and_more(std::uint64_t count) {
   return count > 1 ? " and " + std::to_string(count - 1) + " more" : "";
 }
 
-/// Whether the description says anything about oversubscription, or about ports up.
+/// Whether the description says anything about oversubscription, or about ports up. Dragonflies and
+/// tori are meant to have less between their groups than inside.
 bool says_oversubscription(const ClusterSpec& spec) {
+  if (spec.fabric.kind == FabricKind::Dragonfly || spec.fabric.kind == FabricKind::Torus) {
+    return true;
+  }
   return std::ranges::any_of(spec.values, [](const Provenance& value) {
     const std::string key = value.path.substr(value.path.rfind('.') + 1);
     return (key == "oversubscription" || key == "up") && !value.origin.starts_with("default");
@@ -144,8 +148,8 @@ void check_unused(Examination& examination) {
   const Graph& graph = examination.graph();
   std::vector<bool> leaves_by(graph.devices().size(), false);
   for (const DeviceId gpu : graph.gpus()) {
-    if (const auto nic = examination.cluster().router().nic_of(gpu)) {
-      leaves_by[nic->index()] = true;
+    for (const DeviceId nic : examination.cluster().router().nics_of(gpu)) {
+      leaves_by[nic.index()] = true;
     }
   }
   struct Idle {

@@ -116,24 +116,26 @@ void check_far_nic(Examination& examination) {
 
 void check_narrow_slot(Examination& examination) {
   const Graph& graph = examination.graph();
-  const Router& router = examination.cluster().router();
   std::vector<DeviceId> narrow;
+  DeviceId first_nic;
   for (const DeviceId gpu : examination.gpus()) {
-    const auto nic = router.nic_of(gpu);
-    if (nic && static_cast<BandwidthSum>(width_to_nic(graph, gpu, *nic).units()) <
-                   examination.cable_of(*nic)) {
+    const std::vector<DeviceId> nics = examination.cluster().router().nics_of(gpu);
+    const auto found = std::ranges::find_if(nics, [&](DeviceId nic) {
+      return static_cast<BandwidthSum>(width_to_nic(graph, gpu, nic).units()) <
+             examination.cable_of(nic);
+    });
+    if (found != nics.end()) {
+      first_nic = narrow.empty() ? *found : first_nic;
       narrow.push_back(gpu);
     }
   }
-  if (narrow.empty()) {
-    return;
+  if (!narrow.empty()) {
+    examination.report(
+        examination.entry_of_kind(LinkKind::Pcie),
+        examination.names(narrow) + ": " + to_text(width_to_nic(graph, narrow.front(), first_nic)) +
+            " to the NIC, whose cable has " + Examination::text(examination.cable_of(first_nic)),
+        "the cable is never filled");
   }
-  const DeviceId nic = *router.nic_of(narrow.front());
-  examination.report(
-      examination.entry_of_kind(LinkKind::Pcie),
-      examination.names(narrow) + ": " + to_text(width_to_nic(graph, narrow.front(), nic)) +
-          " to the NIC, whose cable has " + Examination::text(examination.cable_of(nic)),
-      "the cable is never filled");
 }
 
 void check_rails_speed(Examination& examination) {
@@ -170,8 +172,8 @@ void check_rails_load(Examination& examination) {
   }
   std::vector<std::uint32_t> gpus(graph.devices().size(), 0);
   for (const DeviceId gpu : examination.gpus()) {
-    if (const auto nic = examination.cluster().router().nic_of(gpu)) {
-      ++gpus[nic->index()];
+    for (const DeviceId nic : examination.cluster().router().nics_of(gpu)) {
+      ++gpus[nic.index()];
     }
   }
   const auto load = [&](DeviceId nic) { return gpus[nic.index()]; };
@@ -186,7 +188,7 @@ void check_rails_load(Examination& examination) {
       examination.report(
           examination.links_path(),
           "NICs for unequal numbers of GPUs: " + entry(found->least) + ", " + entry(found->most),
-          "each GPU leaves its node by its nearest NIC");
+          "each GPU leaves its node by the nearest; fabric.nic_choice says how many");
     }
   }
 }
