@@ -85,13 +85,13 @@ void add_topology_command(CLI::App& app, Action& chosen) {
   topology->footer(
       "Examples:\n"
       "  collsim topology show --cluster dgx-h100\n"
-      "  collsim topology check --cluster ./mine.yaml\n"
+      "  collsim topology check --cluster dgx-h100-x4\n"
       "  collsim topology export --cluster dgx-h100-x4 --as svg --output dgx.svg");
 
   const auto shown = std::make_shared<TopologyCommand>();
   CLI::App* sub = add_subcommand(
-      *topology, "show",
-      "devices, links, cuts, paths, and every value in force with where it comes from", *shown);
+      *topology, "show", "devices, links, cuts, paths, and every value in force with its origin",
+      *shown);
   add_output_options(*sub, shown->output);
   sub->footer("Example:\n  collsim topology show --cluster dgx-h100-x4 --set nodes=16");
   sub->callback([shown, &chosen] { chosen = [shown] { return show(*shown); }; });
@@ -100,7 +100,7 @@ void add_topology_command(CLI::App& app, Action& chosen) {
   sub = add_subcommand(*topology, "check", "warn of what is legal but hardly meant", *checked);
   add_output_options(*sub, checked->output);
   add_switch(*sub, "--strict", checked->strict, "end with exit code 1 if there is a warning");
-  sub->footer("Example:\n  collsim topology check --cluster ./mine.yaml --strict");
+  sub->footer("Example:\n  collsim topology check --cluster dgx-h100-x4 --strict");
   sub->callback([checked, &chosen] { chosen = [checked] { return check(*checked); }; });
 
   const auto exported = std::make_shared<TopologyCommand>();

@@ -144,7 +144,7 @@ def cluster_row(collsim, cluster):
     topology = collsim.topology(cluster["name"])
     values = topology["in_force"]
     nodes, gpus = topology["nodes"], topology["devices"]["gpu"]
-    out = topology["node_cut"]["out_min_Bps"] * nodes / gpus / 1e9
+    out = next(cut for cut in topology["cuts"] if cut["part"] == "node")["out_min_Bps"] * nodes / gpus / 1e9
     files = {value["origin"].rpartition(":")[0] for value in topology["values"] if ".yaml:" in value["origin"]}
     return [linked(cluster), cluster["description"], str(nodes), str(gpus), fabric_text(values),
             values["fabric.routing"], number(out), sources(*files)]

@@ -30,7 +30,7 @@ constexpr std::array<Words, 10> words{{
     {PathClass::Phb, "PHB", "PCIe and one CPU (a host bridge)"},
     {PathClass::Node, "NODE", "PCIe and several CPUs without a link between sockets"},
     {PathClass::Sys, "SYS", "PCIe and a link between sockets"},
-    {PathClass::Net, "NET", "NICs and the network"},
+    {PathClass::Net, "NET", "no way inside the node: NICs and the network"},
 }};
 
 const Words& words_of(PathClass path_class) {

@@ -31,7 +31,7 @@ enum class PathClass : std::uint8_t {
   Phb,     ///< one CPU
   Node,    ///< several CPUs, joined by something else than a link between sockets
   Sys,     ///< a link between sockets
-  Net,     ///< everything else: NICs and the fabric's switches
+  Net,     ///< no way inside the node: NICs and the fabric's switches, if they lead there
 };
 
 struct PathType {

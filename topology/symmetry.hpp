@@ -7,8 +7,8 @@
 //
 // A symmetry of the cluster moves no device to another class, so devices of different classes are
 // not alike for certain. Those of one class are alike in everything that can be seen by walking
-// along links; a symmetry that exchanges them exists on every fabric that is built from a template,
-// but explicit graphs can be made on which it does not.
+// along links. That a symmetry exchanges them is not proven by it: graphs can be made on which none
+// does (two rings of three switches, and one of six).
 //
 // Source: Paige and Tarjan 1987, "Three partition refinement algorithms" (all parts but the largest
 // are followed up); Weisfeiler and Leman 1968.

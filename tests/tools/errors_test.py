@@ -74,9 +74,11 @@ class Usage(program.Case):
         self.refused(["comparr"],
                      'error: unknown command "comparr"; expected run, compare, perf, topology, hierarchy or list\n'
                      "hint: did you mean compare? see collsim --help")
-        self.refused(["topology"], "error: a command is missing; expected show\nhint: see collsim topology --help")
+        self.refused(["topology"], "error: a command is missing; expected show, check or export\n"
+                     "hint: see collsim topology --help")
         self.refused(["topology", "shwo", *STAR],
-                     'error: unknown command "shwo"; expected show\nhint: see collsim topology --help')
+                     'error: unknown command "shwo"; expected show, check or export\n'
+                     "hint: see collsim topology --help")
 
     def test_missing_options(self):
         self.refused(["run"], "error: missing COLLECTIVE, --bytes and --cluster\nhint: see collsim run --help")

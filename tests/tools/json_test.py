@@ -174,10 +174,20 @@ class Others(Document):
 
     def test_topology(self):
         document = self.json("topology", "show", *TWO_NODES)
-        self.check(document, "`collsim topology show`", ["node_cut"])
+        self.check(document, "`collsim topology show`", ["nics", "longest_route"])
         self.assertEqual(document["schema"], "collsim/topology/1")
-        self.keys_are_documented({key: value for key, value in document.items() if key != "devices"})
-        self.assertNotIn("node_cut", self.json("topology", "show", *STAR))
+        types = {"devices", "paths"}
+        self.keys_are_documented({key: value for key, value in document.items() if key not in types})
+        (paths,) = document["paths"]
+        self.keys_are_documented(dict.fromkeys(paths))
+        self.assertNotIn("nics", self.json("topology", "show", *STAR))
+
+    def test_topology_check(self):
+        document = self.json("topology", "check", *TWO_NODES, "--set", "node.links[0].latency=1 ms")
+        self.check(document, "`collsim topology check`")
+        self.assertEqual(document["schema"], "collsim/topology-check/1")
+        self.assertEqual(len(document["findings"]), 1)
+        self.keys_are_documented(document)
 
     def test_hierarchy(self):
         document = self.json("hierarchy", "--cluster", "dgx-h100-x4", *STAR)

@@ -1,9 +1,8 @@
-"""`collsim list` and `collsim topology show`."""
+"""`collsim list`."""
 
 from pathlib import Path
 
 import program
-from program import STAR, TWO_NODES
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
@@ -60,40 +59,6 @@ class Listing(program.Case):
         self.file("c/clusters/broken.yaml", "name: [\n")
         entries = {entry["name"]: entry for entry in self.json("list", "clusters", "--config-dir", "c")["entries"]}
         self.assertRegex(entries["broken"]["description"], "^cannot be read: ")
-
-
-class Topology(program.Case):
-    def test_summary(self):
-        document = self.json("topology", "show", *TWO_NODES)
-        self.assertEqual(document["devices"], {"gpu": 8, "nic": 2, "switch": 3})
-        self.assertEqual(document["nodes"], 2)
-        self.assertEqual([(link["level"], link["links"], link["bandwidth_Bps"], link["latency_ps"])
-                          for link in document["links"]],
-                         # 2 NIC-switch pairs, 8 GPUs, 2 cables; both ways.
-                         [("link", 4, 12.5e9, 0), ("link", 16, 50e9, 500_000), ("leaf", 4, 12.5e9, 1_000_000)])
-        self.assertEqual(document["gpu_cut"], {f"{way}_{end}_Bps": 50e9 for way in ("out", "in") for end in ("min", "max")})
-        self.assertEqual(document["node_cut"]["out_max_Bps"], 12.5e9)
-
-    def test_values_and_where_they_come_from(self):
-        document = self.json("topology", "show", *TWO_NODES, "--set", "nodes=3")
-        values = {value["path"]: value for value in document["values"]}
-        self.assertEqual((values["nodes"]["value"], values["nodes"]["origin"]), ("3", "--set"))
-        self.assertEqual(values["fabric.routing"]["origin"], "default")
-        self.assertRegex(values["fabric.link.bandwidth"]["origin"], r"configs/clusters/textbook-2x4\.yaml:\d+$")
-        self.assertEqual(document["devices"]["gpu"], 12)
-
-    def test_table(self):
-        text = self.output("topology", "show", *STAR)
-        self.assertEqual(text.split("\n\n")[0],
-                         "textbook-star: GPUs around one ideal switch, 50 GB/s and 500 ns a link\n"
-                         "  nodes           1\n  gpu             8\n  switch          1\n"
-                         "  links of a GPU  50 GB/s out, 50 GB/s in")
-        self.assertRegex(text, r"\n  node\.links\[0\]\.bandwidth  50 GB/s +\S+textbook-star\.yaml:\d+\n")
-
-    def test_csv(self):
-        lines = self.csv("topology", "show", *STAR)
-        self.assertEqual(list(lines[0]), ["path", "value", "origin"])
-        self.assertIn(("node.gpus", "8"), [(line["path"], line["value"]) for line in lines])
 
 
 program.main()

@@ -165,6 +165,26 @@ TEST_CASE("a fault at one end of a chain is noticed at the other") {
   CHECK(symmetry_classes(build_graph(spec)).device_classes == 7);
 }
 
+// Two rings of three switches cannot be told from one of six by walking along links.
+TEST_CASE("one class is no proof of a symmetry") {
+  const auto rings = [](std::uint32_t length) {
+    ExplicitGraphSpec spec;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      const std::string name = std::to_string(i);
+      const std::uint32_t next = i / length * length + (i + 1) % length;
+      spec.devices.push_back({"s" + name, DeviceKind::NetworkSwitch, std::nullopt});
+      spec.devices.push_back({"g" + name, DeviceKind::Gpu, i});
+      spec.links.push_back(test::link("s" + name, "s" + std::to_string(next),
+                                      test::textbook_bandwidth, Duration(1)));
+      spec.links.push_back(
+          test::link("s" + name, "g" + name, test::textbook_bandwidth, Duration(1)));
+    }
+    return detail::build_explicit(spec);
+  };
+  CHECK(symmetry_classes(rings(6)).of_device == symmetry_classes(rings(3)).of_device);
+  CHECK(symmetry_classes(rings(6)).device_classes == 2);
+}
+
 TEST_CASE("classes agree with looking at everything until nothing changes") {
   CHECK(rc::check("on random graphs", [] {
     const Graph graph = test::random_graph({.most_nics = 2, .one_bandwidth = true});

@@ -3,7 +3,9 @@
 #include "topology/plausibility.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -76,12 +78,22 @@ TEST_CASE("nothing is odd about a sound cluster", "[plausibility]") {
   CHECK(found(sound(), {"nodes=1", "fabric={kind: none}"}) == "");
 }
 
-TEST_CASE("nothing is odd about the clusters that are shipped", "[plausibility]") {
+// What is odd about shipped clusters is odd about the machines.
+TEST_CASE("nothing unknown is odd about the clusters that are shipped", "[plausibility]") {
+  const std::set<std::pair<std::string, std::string>> known{
+      {"aws-p3dn", "far-nic"},                     // one NIC at a CPU
+      {"gcp-a2", "far-nic"},                       // likewise
+      {"deepseek-multi-plane", "networks-apart"},  // eight planes
+      {"rtx3090", "one-way"},        // PCIe up and down through the root, one way each
+      {"tpu-v7-cube", "nic-speed"},  // its "NIC" is the chip's own router
+  };
   for (const ConfigEntry& entry : list_clusters(test::shipped())) {
     CAPTURE(entry.name);
     const Cluster cluster = build_cluster(load_cluster(entry.name, {}, test::shipped()));
     for (const Finding& finding : implausible(cluster)) {
-      FAIL_CHECK(finding.check << ": " << finding.path << ": " << finding.message);
+      if (!known.contains({entry.name, finding.check})) {
+        FAIL_CHECK(finding.check << ": " << finding.path << ": " << finding.message);
+      }
     }
   }
 }

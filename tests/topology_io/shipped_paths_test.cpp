@@ -24,19 +24,20 @@ std::string lines_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A matrix of GPUs as `nvidia-smi topo -m` prints it, with tabs between the cells.
+/// A matrix as `nvidia-smi topo -m` prints it, with tabs between the cells. What follows the columns
+/// of devices (affinity) is left out.
 Matrix parse_matrix(const std::string& text) {
   std::istringstream lines(text);
   std::vector<std::string> columns;
   Matrix matrix;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("\tGPU") && !line.starts_with("GPU")) {
-      continue;
-    }
+  for (std::string line; std::getline(lines, line) && !line.starts_with("Legend");) {
     std::istringstream cells(line);
     std::string row;
-    if (line.starts_with("\t")) {
+    if (line.starts_with("\tGPU")) {
       columns.assign(std::istream_iterator<std::string>(cells), {});
+      std::erase_if(columns, [](const std::string& name) {
+        return !name.starts_with("GPU") && !name.starts_with("mlx5");
+      });
       continue;
     }
     cells >> row;
@@ -86,7 +87,8 @@ std::string box_with_nvlinks(const Matrix& matrix) {
 
 }  // namespace
 
-TEST_CASE("a box of eight V100 has the matrix that nvidia-smi printed", "[paths]") {
+TEST_CASE("a box of eight V100 wired in another order has the matrix that nvidia-smi printed",
+          "[paths]") {
   const auto file = test::shared_path("measurements/v100_1n8g_cubemesh_ar.topo.txt");
   if (!file) {
     return;
@@ -97,6 +99,66 @@ TEST_CASE("a box of eight V100 has the matrix that nvidia-smi printed", "[paths]
   for (const auto& [pair, cell] : matrix) {
     CAPTURE(pair.first, pair.second);
     CHECK(path_type(cluster.graph(), lower(pair.first), lower(pair.second)) == cell);
+  }
+}
+
+// A DGX-1 with its four NICs, mlx5_0 to mlx5_3 at the switches in order.
+TEST_CASE("a DGX-1V has the matrix that nvidia-smi printed, NICs included", "[paths]") {
+  const auto file =
+      test::shared_path("samples/nvidia-smi-topo/dgx1-v100-mlx5-columns-cpu-affinity-only.txt");
+  if (!file) {
+    return;
+  }
+  const Matrix matrix = parse_matrix(lines_of(*file));
+  REQUIRE(matrix.size() == 12 * 12);
+  const Cluster cluster = build_cluster(load_cluster("dgx-1v", {}, test::shipped()));
+  const auto ours = [](const std::string& name) {
+    return name.starts_with("mlx5_") ? "nic" + name.substr(5) : lower(name);
+  };
+  for (const auto& [pair, cell] : matrix) {
+    CAPTURE(pair.first, pair.second);
+    CHECK(path_type(cluster.graph(), ours(pair.first), ours(pair.second)) == cell);
+  }
+}
+
+// Links of a GPU to its NVSwitches, or to each other GPU, as the makers give them; see the comments
+// in configs/nodes.
+TEST_CASE("GPUs on NVLink have the maker's number of links", "[paths]") {
+  const std::map<std::string, std::string> types{
+      {"dgx-2", "NV6"},     {"dgx-a100", "NV12"},      {"dgx-h100", "NV18"},
+      {"dgx-h200", "NV18"}, {"dgx-b200", "NV18"},      {"hgx-b300", "NV18"},
+      {"hgx-h800", "NV8"},  {"gb200-nvl72", "NV18"},   {"gb300-nvl72", "NV18"},
+      {"gh200-x4", "NV6"},  {"rtx3090-bridge", "NV4"}, {"a100-pcie-bridge", "NV12"},
+      {"mi300x", "XGMI"},   {"mi355x", "XGMI"},        {"h100-pcie-bridge", "NV12"},
+  };
+  for (const auto& [name, type] : types) {
+    CAPTURE(name);
+    const Cluster cluster = build_cluster(load_cluster(name, {}, test::shipped()));
+    CHECK(path_type(cluster.graph(), "gpu0", "gpu1") == type);
+    CHECK(path_type(cluster.graph(), "gpu1", "gpu0") == type);
+  }
+}
+
+// By their descriptions: which GPUs are on a switch, which at a CPU.
+TEST_CASE("GPUs without NVLink have the class of their PCIe", "[paths]") {
+  struct Expected {
+    std::string cluster;
+    std::string near;  ///< gpu0 and gpu1
+    std::string far;   ///< gpu0 and the last one
+    std::string last;
+  };
+  const std::vector<Expected> all{
+      {"rtx-pro-6000", "PIX", "PHB", "gpu7"},    // four a switch, two switches at one CPU
+      {"rtx3090", "PHB", "SYS", "gpu7"},         // peers go over the CPU; two sockets
+      {"rtx4090", "PHB", "SYS", "gpu7"},         // likewise
+      {"l40s", "PHB", "SYS", "gpu7"},            // each at a CPU, four a socket
+      {"rtx3090-bridge", "NV4", "PHB", "gpu3"},  // bridges join pairs, all at one CPU
+  };
+  for (const Expected& expected : all) {
+    CAPTURE(expected.cluster);
+    const Cluster cluster = build_cluster(load_cluster(expected.cluster, {}, test::shipped()));
+    CHECK(path_type(cluster.graph(), "gpu0", "gpu1") == expected.near);
+    CHECK(path_type(cluster.graph(), "gpu0", expected.last) == expected.far);
   }
 }
 

@@ -1,0 +1,226 @@
+"""`collsim topology show` and `check`."""
+
+import program
+from program import MESH, STAR, TWO_NODES
+
+DGX = ["--cluster", "dgx-h100-x4"]
+
+# Two nodes; line 9 has a cable in bytes where bits were meant.
+MINE = """name: mine
+nodes: 2
+node:
+  gpus: 2
+  devices: [{name: nic, kind: nic, count: 2}]
+  links:
+    - {from: gpu, to: gpu, connect: mesh, kind: nvlink, bandwidth: 900 GB/s, latency: 1 us}
+    - {from: gpu, to: nic, connect: one-to-one, kind: pcie, bandwidth: 500 GB/s, latency: 1 us}
+fabric: {kind: single-switch, link: {bandwidth: 400 GB/s, latency: 1 us}}
+"""
+
+
+class Show(program.Case):
+    def test_devices_and_links(self):
+        document = self.json("topology", "show", *TWO_NODES)
+        self.assertEqual(document["devices"], {"gpu": 8, "nic": 2, "switch": 3})
+        self.assertEqual(document["nodes"], 2)
+        self.assertEqual([(link["level"], link["links"], link["bandwidth_Bps"], link["latency_ps"])
+                          for link in document["links"]],
+                         # 2 NIC-switch pairs, 8 GPUs, 2 cables; both ways.
+                         [("link", 4, 12.5e9, 0), ("link", 16, 50e9, 500_000), ("leaf", 4, 12.5e9, 1_000_000)])
+
+    def test_cuts(self):
+        gpus, nodes = self.json("topology", "show", *TWO_NODES)["cuts"]
+        self.assertEqual((gpus["part"], gpus["parts"], gpus["gpus_max"]), ("gpu", 8, 1))
+        self.assertEqual({gpus[f"{way}_{end}_Bps"] for way in ("out", "in") for end in ("min", "max")}, {50e9})
+        self.assertNotIn("oversubscription", gpus)
+        self.assertEqual((nodes["part"], nodes["parts"], nodes["gpus_min"]), ("node", 2, 4))
+        self.assertEqual((nodes["out_max_Bps"], nodes["inside_out_max_Bps"]), (12.5e9, 4 * 50e9))
+        self.assertEqual(nodes["oversubscription"], 16)
+
+    def test_cuts_of_leaf_groups(self):
+        fabric = ("fabric={kind: leaf-spine, leaf: {ports: 48}, spine: {oversubscription: 2}, "
+                  "link: {bandwidth: 400 Gb/s, latency: 30 ns}}")
+        cuts = self.json("topology", "show", *DGX, "--set", "nodes=10", "--set", fabric)["cuts"]
+        self.assertEqual([cut["part"] for cut in cuts], ["gpu", "node", "leaf"])
+        leaf = cuts[2]
+        # 32 ports down take 4 nodes of 8 NICs: groups of 4, 4 and 2 nodes; 16 ports up each.
+        self.assertEqual((leaf["parts"], leaf["gpus_min"], leaf["gpus_max"]), (3, 16, 32))
+        self.assertEqual((leaf["inside_out_min_Bps"], leaf["inside_out_max_Bps"]), (2 * 400e9, 4 * 400e9))
+        self.assertEqual((leaf["out_min_Bps"], leaf["out_max_Bps"], leaf["oversubscription"]), (800e9, 800e9, 2))
+
+    def test_nics(self):
+        self.assertEqual(self.json("topology", "show", *TWO_NODES)["nics"],
+                         {"per_node_min": 1, "per_node_max": 1, "per_gpu_min": 1, "per_gpu_max": 1,
+                          "gpus_per_nic_min": 4, "gpus_per_nic_max": 4, "unused": 0})
+        self.assertEqual(self.json("topology", "show", *DGX)["nics"],
+                         {"per_node_min": 8, "per_node_max": 8, "per_gpu_min": 1, "per_gpu_max": 1,
+                          "gpus_per_nic_min": 1, "gpus_per_nic_max": 1, "unused": 0})
+        self.assertNotIn("nics", self.json("topology", "show", *STAR))
+
+    def test_longest_route(self):
+        route = self.json("topology", "show", *TWO_NODES)["longest_route"]
+        # gpu, switch, nic, switch, nic, switch, gpu: 500 ns, 0, 1 us, 1 us, 0, 500 ns.
+        self.assertEqual(route["most_links"],
+                         {"from": "node0.gpu0", "to": "node1.gpu0", "links": 6, "latency_ps": 3_000_000})
+        self.assertEqual(route["slowest"], route["most_links"])
+        self.assertEqual((route["all_routes"], route["from_gpus"], route["gpu_classes"]), (True, 8, 1))
+
+    def test_longest_route_of_a_large_cluster(self):
+        document = self.json("topology", "show", *TWO_NODES, "--set", "nodes=300")
+        route = document["longest_route"]
+        # 1,200 GPUs have 1,438,800 routes: those of one are enough, as all GPUs are alike.
+        self.assertEqual((route["all_routes"], route["from_gpus"], route["gpu_classes"]), (False, 1, 1))
+        self.assertEqual(route["most_links"]["links"], 6)
+        self.assertIn("3 us (node0.gpu0 to node1.gpu0); of the routes from one GPU of each class\n",
+                      self.output("topology", "show", *TWO_NODES, "--set", "nodes=300"))
+
+    def test_one_gpu_has_no_routes(self):
+        document = self.json("topology", "show", *STAR, "--set", "gpus=1")
+        self.assertNotIn("longest_route", document)
+        self.assertIn("alike   the node; the GPU\n", self.output("topology", "show", *STAR, "--set", "gpus=1"))
+
+    def test_what_is_alike(self):
+        alike = self.json("topology", "show", *DGX)["alike"]
+        # GPUs, NVSwitches, PCIe switches, CPUs, NICs, the switch.
+        self.assertEqual(alike, {"device_classes": 6, "nodes": [{"nodes": 4, "first": "node0"}],
+                                 "gpus": [{"gpus": 32, "first": "node0.gpu0"}]})
+        one_wider = ["--set", "node.links[1]={from: gpu1, to: switch, bandwidth: 1 GB/s, latency: 1 us}"]
+        self.assertEqual(self.json("topology", "show", *STAR, *one_wider)["alike"]["gpus"],
+                         [{"gpus": 7, "first": "gpu0"}, {"gpus": 1, "first": "gpu1"}])
+        self.assertIn("the node; 7 and 1 of the 8 GPUs\n", self.output("topology", "show", *STAR, *one_wider))
+
+    def test_paths(self):
+        (paths,) = self.json("topology", "show", *DGX)["paths"]
+        self.assertEqual(paths["node"], "node0")
+        self.assertEqual(paths["devices"], [f"gpu{i}" for i in range(8)] + [f"nic{i}" for i in range(8)])
+        types = paths["types"]
+        self.assertEqual(types[0], ["X"] + 7 * ["NV18"] + ["PIX"] + 3 * ["PHB"] + 4 * ["SYS"])
+        self.assertEqual(types, [list(column) for column in zip(*types)])
+        # Pairs of eight GPUs; each GPU has a NIC on its switch, three more at its socket.
+        self.assertEqual(paths["gpu_pairs"], {"NV18": 28})
+        self.assertEqual(paths["nic_pairs"], {"PHB": 24, "PIX": 8, "SYS": 32})
+        self.assertEqual(paths["other_nodes"], {"NET": 24})
+
+    def test_paths_of_nodes_that_differ(self):
+        self.file("mixed.yaml", """name: mixed
+nodes:
+  - {count: 3, node: dgx-h100}
+  - count: 2
+    node:
+      gpus: 1
+      devices: [{name: nic, kind: nic}]
+      links: [{from: gpu, to: nic, kind: pcie, bandwidth: 63 GB/s, latency: 1 us}]
+fabric: {kind: single-switch, link: {bandwidth: 50 GB/s, latency: 1 us}}
+""")
+        paths = self.json("topology", "show", "--cluster", "./mixed.yaml")["paths"]
+        self.assertEqual([entry["node"] for entry in paths], ["node0", "node3"])
+        self.assertEqual(paths[1]["types"], [["X", "PIX"], ["PIX", "X"]])
+        self.assertEqual(paths[1]["other_nodes"], {"NET": 25})
+
+    def test_large_matrices_are_counted(self):
+        text = self.output("topology", "show", *MESH, "--set", "gpus=30")
+        # 30 · 29 / 2 pairs.
+        self.assertIn("Paths in the node, as nvidia-smi topo -m has them\n  pairs of GPUs: 435 LINK\n", text)
+        self.assertNotIn("types", self.json("topology", "show", *STAR, "--set", "gpus=300")["paths"][0])
+
+    def test_values_and_where_they_come_from(self):
+        document = self.json("topology", "show", *TWO_NODES, "--set", "nodes=3")
+        values = {value["path"]: value for value in document["values"]}
+        self.assertEqual((values["nodes"]["value"], values["nodes"]["origin"]), ("3", "--set"))
+        self.assertEqual(values["fabric.routing"]["origin"], "default")
+        self.assertRegex(values["fabric.link.bandwidth"]["origin"], r"configs/clusters/textbook-2x4\.yaml:\d+$")
+        self.assertEqual(document["devices"]["gpu"], 12)
+
+    def test_table(self):
+        text = self.output("topology", "show", *STAR, "--set", "gpus=3")
+        self.assertEqual(text.split("\nEvery value")[0], """\
+textbook-star: GPUs around one ideal switch, 50 GB/s and 500 ns a link
+  nodes          1
+  gpu            3
+  switch         1
+  longest route  2 links, 1 us (gpu0 to gpu1)
+  alike          the node; all 3 GPUs
+
+Links (one direction each; a switch's latency is part of the links that leave it)
+  level  kind     links  bandwidth  latency
+  -----  -------  -----  ---------  -------
+  link   generic      6    50 GB/s   500 ns
+
+What can leave and enter each part
+  part  parts  GPUs each      out       in  out of what is inside  oversubscription
+  ----  -----  ---------  -------  -------  ---------------------  ----------------
+  gpu       3          1  50 GB/s  50 GB/s
+
+Paths in the node, as nvidia-smi topo -m has them
+        gpu0  gpu1  gpu2
+  ----  ----  ----  ----
+  gpu0  X     LINK  LINK
+  gpu1  LINK  X     LINK
+  gpu2  LINK  LINK  X
+  LINK links of no particular kind
+""")
+        self.assertRegex(text, r"\n  node\.links\[0\]\.bandwidth  50 GB/s +\S+textbook-star\.yaml:\d+\n")
+
+    def test_csv(self):
+        lines = self.csv("topology", "show", *STAR)
+        self.assertEqual(list(lines[0]), ["path", "value", "origin"])
+        self.assertIn(("node.gpus", "8"), [(line["path"], line["value"]) for line in lines])
+
+
+class Check(program.Case):
+    def setUp(self):
+        super().setUp()
+        self.file("mine.yaml", MINE)
+        self.mine = ["topology", "check", "--cluster", "./mine.yaml"]
+
+    def test_warnings_look_like_a_compilers(self):
+        text = self.output(*self.mine)
+        self.assertTrue(text.startswith("""\
+./mine.yaml:9:49: warning: fabric.link.bandwidth: a cable of 400 GB/s, that is 3200 Gb/s [nic-speed]
+  fabric: {kind: single-switch, link: {bandwidth: 400 GB/s, latency: 1 us}}
+                                                  ^
+hint: ports are given in bits a second: 400 Gb/s is 50 GB/s
+
+mine: 1 warning
+  check              looks for                                           found
+  -----------------  --------------------------------------------------  -----
+  nic-speed          cables of 200 GB/s or more, where Gb/s is likely        1
+"""), text)
+
+    def test_a_sound_cluster(self):
+        text = self.output("topology", "check", *TWO_NODES)
+        self.assertTrue(text.startswith("textbook-2x4: no warnings\n  check "), text)
+
+    def test_exit_code(self):
+        self.assertEqual(self.run_program(*self.mine).returncode, 0)
+        strict = self.run_program(*self.mine, "--strict")
+        self.assertEqual((strict.returncode, strict.stderr), (1, ""))
+        self.assertEqual(strict.stdout, self.output(*self.mine))
+        self.assertEqual(self.run_program("topology", "check", *TWO_NODES, "--strict").returncode, 0)
+
+    def test_settings_are_named(self):
+        done = self.output("topology", "check", *TWO_NODES, "--set", "node.links[0].latency=1 ms")
+        self.assertTrue(done.startswith("--set node.links[0].latency=1 ms: warning: node.links[0].latency: "
+                                        "1 ms for a link inside a node [latency]\n"), done)
+
+    def test_json(self):
+        document = self.json(*self.mine)
+        self.assertEqual(document["findings"], [{
+            "check": "nic-speed", "path": "fabric.link.bandwidth", "origin": "./mine.yaml:9",
+            "message": "a cable of 400 GB/s, that is 3200 Gb/s",
+            "hint": "ports are given in bits a second: 400 Gb/s is 50 GB/s"}])
+        found = {check["check"]: check["found"] for check in document["checks"]}
+        self.assertEqual({name: count for name, count in found.items() if count}, {"nic-speed": 1})
+
+    def test_csv(self):
+        (line,) = self.csv(*self.mine)
+        self.assertEqual((line["check"], line["origin"]), ("nic-speed", "./mine.yaml:9"))
+
+    def test_what_cannot_be_built_is_an_error(self):
+        self.file("mine.yaml", MINE.replace("to: nic", "to: nik"))
+        done = self.run_program(*self.mine)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("error: node.links[1].to: expected a device of the node", done.stderr)
+
+
+program.main()
