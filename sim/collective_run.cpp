@@ -122,6 +122,7 @@ CollectiveResult run_side_by_side(const Cluster& cluster, const CollectiveJob& j
   }
   RunResult run = run_workload(cluster, workload, options);
   std::vector<Duration> times;
+  times.reserve(run.operations.size());
   for (const OperationResult& operation : run.operations) {
     times.push_back(last_end(operation));
   }

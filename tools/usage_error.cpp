@@ -122,7 +122,7 @@ std::optional<InputError> switch_with_value(const Chosen& chosen, const std::str
 /// As it was typed, if one name is.
 std::string typed_name(const CLI::Option& option, const std::vector<std::string>& words) {
   for (const std::string& name : option.get_snames()) {
-    const std::string is_short = "-" + name;
+    std::string is_short = "-" + name;
     if (std::ranges::any_of(words,
                             [&](const std::string& word) { return word.starts_with(is_short); })) {
       return is_short;

@@ -36,16 +36,19 @@ class Tree : public Fabric {
  public:
   Tree(const FabricSpec& spec, const NodeList& nodes)
       : spec_(&spec), nodes_(&nodes), siblings_(spec.planes == 1 ? spec.nic_ports : 1) {
+    require_count(spec.planes, "fabric.planes");
+    require_count(spec.nic_ports, "fabric.nic_ports");
     if (spec.planes != 1 && spec.planes % spec.nic_ports != 0) {
       throw InputError("expected 1 plane or a multiple of " + std::to_string(spec.nic_ports) +
                            ", the ports of a NIC, got " + std::to_string(spec.planes),
                        "fabric.planes");
     }
-    const std::uint32_t ports = nodes.most_nics() * spec.nic_ports;
-    const std::uint32_t ports_in_plane = std::max(1U, (ports - 1) / spec.planes + 1);
+    const std::uint32_t ports = std::max(1U, nodes.most_nics() * spec.nic_ports);
+    const std::uint32_t ports_in_plane = (ports - 1) / spec.planes + 1;
     rails_ = spec.kind == FabricKind::RailOptimized
                  ? spec.rails.value_or(std::max(1U, ports_in_plane / siblings_))
                  : 1;
+    require_count(rails_, "fabric.rails");
     for (std::size_t tier = 0; tier < spec.tiers.size(); ++tier) {
       tiers_.push_back(count_ports(tier));
     }
@@ -168,6 +171,7 @@ class Tree : public Fabric {
   /// take them in turn, and within a plane the rails.
   [[nodiscard]] LeafPort leaf_port(std::uint32_t nic, std::uint32_t port) const {
     const std::uint32_t number = nic * spec_->nic_ports + port;
+    COLLSIM_ENSURE(spec_->planes > 0 && siblings_ > 0 && rails_ > 0, "checked by the constructor");
     const std::uint32_t rail = number / spec_->planes / siblings_ % rails_;
     return {number % spec_->planes, rail * siblings_ + (siblings_ > 1 ? port : 0)};
   }

@@ -65,7 +65,7 @@ TEST_CASE("groups that do not fit are refused") {
       "these groups), got ";
   for (const std::string bad :
        {"8", "tp", "tp=", "tp=0", "tp=-1", "pp=8", "tp=8x", "tp=4294967296"}) {
-    CHECK(refusal(bad, 8) == words + "\"" + bad + "\"");
+    CHECK(refusal(bad, 8) == words + in_quotes(bad));
   }
   CHECK(refusal("tp=3", 8) ==
         "error: --groups: groups of 3 do not divide 8 ranks\n"

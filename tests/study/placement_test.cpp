@@ -103,7 +103,7 @@ TEST_CASE("a list of nodes as Slurm writes it") {
       "error: --node-list: expected a list of nodes such as \"node[0-3,7]\", got ";
   for (const std::string bad : {"node", "node[", "node[]", "node[0", "node[0-]", "node[0,]",
                                 "node0,", "gpu0", "node[0]x", "node-1", "0 1"}) {
-    CHECK(message(bad) == syntax + "\"" + bad + "\"");
+    CHECK(message(bad) == syntax + in_quotes(bad));
   }
   CHECK(message("node[2-1]") == "error: --node-list: a range of nodes goes up, got 2-1");
   CHECK(message("node[0-4000000000]") ==

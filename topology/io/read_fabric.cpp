@@ -77,8 +77,13 @@ std::vector<std::string> keys_of(FabricKind kind) {
 }
 
 std::string name_of(FabricKind kind) {
-  const auto found = std::ranges::find(fabric_kinds, kind, &Choice<FabricKind>::value);
-  return std::string(found->name);
+  std::string name;
+  for (const Choice<FabricKind>& known : fabric_kinds) {
+    if (known.value == kind) {
+      name = known.name;
+    }
+  }
+  return name;
 }
 
 void refuse_other_keys(const MappingReader& fabric, FabricKind kind) {

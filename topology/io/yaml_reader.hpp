@@ -30,7 +30,7 @@ namespace collsim {
 template <class Value>
 struct Choice {
   std::string_view name;
-  Value value;
+  Value value{};
 };
 
 /// The least and greatest whole number accepted.
