@@ -73,18 +73,20 @@ void keep_first_nodes(GpusByNode& groups, const std::optional<std::uint32_t>& no
   groups.resize(*nodes);
 }
 
-void keep_first_gpus(GpusByNode& groups, const std::optional<std::uint32_t>& gpus_per_node) {
+void keep_first_gpus(const Graph& graph, GpusByNode& groups,
+                     const std::optional<std::uint32_t>& gpus_per_node) {
   require_at_least_one(gpus_per_node, "--gpus-per-node");
   if (!gpus_per_node) {
     return;
   }
-  for (std::size_t node = 0; node < groups.size(); ++node) {
-    if (*gpus_per_node > groups[node].size()) {
+  for (std::vector<DeviceId>& gpus : groups) {
+    if (*gpus_per_node > gpus.size()) {
+      const NodeId node = graph.device(gpus.front()).node.value_or(NodeId(0));
       throw InputError("asks for " + std::to_string(*gpus_per_node) + " GPUs a node; node " +
-                           std::to_string(node) + " has " + std::to_string(groups[node].size()),
+                           std::to_string(node.value()) + " has " + std::to_string(gpus.size()),
                        "--gpus-per-node");
     }
-    groups[node].resize(*gpus_per_node);
+    gpus.resize(*gpus_per_node);
   }
 }
 
@@ -203,7 +205,7 @@ Communicator place_ranks(const Graph& graph, const PlacementRequest& request) {
     shuffle(groups, request.seed);
   }
   keep_first_nodes(groups, request.nodes);
-  keep_first_gpus(groups, request.gpus_per_node);
+  keep_first_gpus(graph, groups, request.gpus_per_node);
   keep_first_ranks(groups, request.ranks);
   return request.order == Placement::Cyclic ? round_robin(groups) : in_blocks(groups);
 }

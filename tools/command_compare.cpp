@@ -152,6 +152,9 @@ Exit compare(const CompareCommand& command) {
         }
         note(command.output, "not simulated: " + outcome.algorithm + ": " + outcome.obstacle);
       }
+      if (command.timing) {
+        note(command.output, total_info(stopwatch, rows));
+      }
       break;
     case Format::Table:
       text = render_comparison(machine.cluster, common, outcomes);

@@ -95,6 +95,22 @@ void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row)
   }
 }
 
+/// A line of CSV has no place for these.
+void refuse_without_effect(const RunCommand& command) {
+  if (command.output.format() != Format::Csv) {
+    return;
+  }
+  const auto refuse = [](bool given, const char* option) {
+    if (given) {
+      throw InputError("csv has one line for the run: it cannot show this", option,
+                       "--format table or json");
+    }
+  };
+  refuse(command.per_rank, "--per-rank");
+  refuse(command.critical_path, "--critical-path");
+  refuse(command.links == "all", "--links");
+}
+
 Exit run(const RunCommand& command) {
   const Stopwatch stopwatch;
   if (command.trace == "-") {
@@ -103,6 +119,7 @@ Exit run(const RunCommand& command) {
   if (!command.trace.empty()) {
     refuse_overwriting("--trace", command.trace, command.output);
   }
+  refuse_without_effect(command);
   const Machine machine = load_machine(command.cluster);
   ResultRow row = row_for(machine, command.job, command.call);
   require_algorithm(command.algorithm, row.job.call.kind, "--algorithm", {"auto", "best"});
@@ -119,6 +136,9 @@ Exit run(const RunCommand& command) {
     }
     case Format::Csv:
       text = render_csv(machine.cluster, {row});
+      if (command.timing) {
+        note(command.output, run_info_text(info));
+      }
       break;
     case Format::Table:
       text = render_run(machine.cluster, row, detail);

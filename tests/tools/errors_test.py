@@ -384,6 +384,12 @@ class Jobs(program.Case):
                      "error: --groups: expected tp=SIZE (ranks that follow each other) or dp=SIZE (ranks across "
                      'these groups), got "pp=2"')
 
+    def test_what_csv_cannot_show(self):
+        for option in (["--per-rank"], ["--critical-path"], ["--links", "all"]):
+            self.refused([*RUN, "--format", "csv", *option],
+                         f"error: {option[0]}: csv has one line for the run: it cannot show this\n"
+                         "hint: --format table or json")
+
     def test_no_algorithm_applies(self):
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1M", "--algorithms", "hierarchical"],
                      "error: --algorithms: no algorithm can be simulated (hierarchical: needs ranks on more than "

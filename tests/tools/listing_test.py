@@ -7,6 +7,13 @@ import program
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
 
+class Hostile(program.Case):
+    def test_descriptions_are_one_line_of_text(self):
+        self.file("configs/clusters/bad.yaml", 'name: bad\ndescription: "\\e[31mred\\nnext\\n"\nnode: { gpus: 1 }\n')
+        entries = self.json("list", "clusters", "--config-dir", "configs")["entries"]
+        self.assertIn("?[31mred?next", [entry["description"] for entry in entries])
+
+
 class Listing(program.Case):
     def names(self, kind, *words):
         return [entry["name"] for entry in self.json("list", kind, *words)["entries"]]

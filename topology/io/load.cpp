@@ -189,15 +189,24 @@ LoadedCluster finish(YamlTree tree, YamlId root, const std::vector<Setting>& set
   return loaded;
 }
 
+/// Text of a file that was not read as a description, fit for one line of a list.
+std::string one_line(std::string text) {
+  constexpr std::size_t most_shown = 200;
+  while (text.ends_with('\n')) {
+    text.pop_back();
+  }
+  return printable(text, most_shown);
+}
+
 std::string description_of(const std::string& file) {
   try {
     YamlTree tree;
     const YamlId root = parse_file(tree, file);
     if (const auto alias = tree.find(root, "alias"); alias && tree.node(*alias).is_scalar()) {
-      return "the same as " + tree.node(*alias).text;
+      return "the same as " + one_line(tree.node(*alias).text);
     }
     const std::optional<YamlId> description = tree.find(root, "description");
-    return description ? tree.node(*description).text : std::string();
+    return description ? one_line(tree.node(*description).text) : std::string();
   } catch (const InputError& error) {
     return "cannot be read: " + error.message();
   }
