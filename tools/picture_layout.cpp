@@ -134,6 +134,7 @@ class GroupLayout {
       }
     }
     std::vector<std::pair<std::size_t, PictureLayering::Way>> ways;
+    ways.reserve(rising_.size());
     for (const std::size_t line : rising_) {
       ways.emplace_back(line, layering_.join(outline_->lines[line].from, outline_->lines[line].to));
     }
@@ -271,6 +272,7 @@ PictureArea block_layout(const Outline& outline, const OutlineBlock& block) {
     area = node_layout(outline, block.devices.front());
   } else {
     std::vector<PictureArea> members;
+    members.reserve(block.blocks.size() + block.boxes.size());
     for (const OutlineBlock& inner : block.blocks) {
       members.push_back(block_layout(outline, inner));
     }
@@ -359,6 +361,7 @@ class EndSpreader {
       least = x + step;
     }
     double most = box.middle.x + reach;
+    // NOLINTNEXTLINE(modernize-loop-convert): backwards
     for (auto x = found.rbegin(); x != found.rend(); ++x) {
       *x = std::min(*x, most);
       most = *x - step;

@@ -41,11 +41,11 @@ class OutlineBuilder {
       : graph_(&graph),
         divisions_(divisions(graph)),
         item_of_(graph.devices().size(), nothing),
-        member_of_(graph.devices().size(), 0) {
+        member_of_(graph.devices().size(), 0),
+        unlimited_(extent == OutlineExtent::Whole) {
     const auto in_nodes = static_cast<std::size_t>(std::ranges::count_if(
         graph.devices(), [](const Device& device) { return device.node.has_value(); }));
     whole_ = extent == OutlineExtent::Whole || in_nodes <= most_devices_shown;
-    unlimited_ = extent == OutlineExtent::Whole;
     for (const Division& division : divisions_) {
       parts_.push_back(parts_of(division));
     }

@@ -34,9 +34,12 @@ constexpr std::array<Words, 10> words{{
 }};
 
 const Words& words_of(PathClass path_class) {
-  const auto found = std::ranges::find(words, path_class, &Words::path_class);
-  COLLSIM_ENSURE(found != words.end(), "unknown class of path");
-  return *found;
+  for (const Words& known : words) {
+    if (known.path_class == path_class) {
+      return known;
+    }
+  }
+  COLLSIM_ENSURE(false, "unknown class of path");
 }
 
 /// What a way crosses, the worst first: the least of all ways is one of the best class, since a

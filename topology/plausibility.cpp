@@ -11,7 +11,7 @@ namespace {
 
 struct Check {
   PlausibilityCheck what;
-  void (*run)(detail::Examination&);
+  void (*run)(detail::Examination&) = nullptr;
 };
 
 constexpr std::array<Check, 15> checks{{

@@ -51,7 +51,7 @@ TEST_CASE("the cuts of nodes and leaf groups") {
   CHECK(nodes[7].cut.out == gbps(8 * 50));
   // A GPU has 450 to its NVSwitch and 64 to its PCIe switch.
   CHECK(nodes[7].inside.out == gbps(8 * (450 + 64)));
-  const std::vector<PartCut> leaves = part_cuts(graph, found[1], &found[0]);
+  const std::vector<PartCut> leaves = part_cuts(graph, found[1], found.data());
   REQUIRE(leaves.size() == 2);
   CHECK(leaves[0].gpus == 32);
   CHECK(leaves[0].inside.out == gbps(4 * 400));
@@ -81,7 +81,7 @@ TEST_CASE("NVLink that leaves the nodes divides before the network does") {
   const Graph graph = build_graph(spec);
   const std::vector<Division> found = divisions(graph);
   CHECK(names(found) == Names{{"node", 4}, {"nvlink", 2}, {"infiniband", 1}});
-  const std::vector<PartCut> racks = part_cuts(graph, found[1], &found[0]);
+  const std::vector<PartCut> racks = part_cuts(graph, found[1], found.data());
   CHECK(racks[1].gpus == 2);
   CHECK(racks[1].cut.out == gbps(2 * 50));
   // What leaves its two nodes: NVLink and the NIC.

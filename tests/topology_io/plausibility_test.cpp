@@ -184,7 +184,7 @@ TEST_CASE("far-nic: a PCIe switch without a NIC", "[plausibility]") {
         "nearest is PHB\n");
   // GPUs without a switch have none to share.
   std::vector<std::string> no_switch = one_nic;
-  no_switch.push_back(
+  no_switch.emplace_back(
       "node.links[1]={from: gpu, to: cpu, connect: grouped, kind: pcie, bandwidth: 31.5 GB/s, "
       "latency: 110 ns}");
   CHECK(found(sound(), no_switch).find("far-nic") == std::string::npos);
@@ -204,6 +204,7 @@ TEST_CASE("narrow-slot: PCIe narrower than the cable", "[plausibility]") {
 
 TEST_CASE("rails: NICs with other cables, other numbers, other loads", "[plausibility]") {
   // The GPUs of one CPU share a NIC, the other two have one each.
+  // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): long settings in several pieces
   CHECK(found(sound(), {"node.devices[3].count=3", "fabric.leaf.ports=6",
                         "node.links[1]={from: gpu, to: cpu, connect: grouped, kind: pcie, "
                         "bandwidth: 31.5 GB/s, latency: 110 ns}",
@@ -278,17 +279,18 @@ TEST_CASE("networks-apart: rails that do not meet", "[plausibility]") {
       "    - {name: v, kind: nvswitch}\n";
   std::string links;
   for (const char* rail : {"0", "1"}) {
-    text += std::string("    - {name: s") + rail + ", kind: switch}\n";
+    text.append("    - {name: s").append(rail).append(", kind: switch}\n");
     for (const char* node : {"0", "1"}) {
-      const std::string name = std::string(node) + rail;
-      text += "    - {name: g" + name + ", kind: gpu, node: " + node + "}\n    - {name: n" + name +
-              ", kind: nic, node: " + node + "}\n";
-      links += "    - {from: g" + name +
-               ", to: v, kind: nvlink, bandwidth: 100 GB/s, latency: 1 "
-               "us}\n    - {from: g" +
-               name + ", to: n" + name +
-               ", kind: pcie, bandwidth: 31.5 GB/s, latency: 1 us}\n    - {from: n" + name +
-               ", to: s" + rail + ", kind: infiniband, bandwidth: 25 GB/s, latency: 1 us}\n";
+      const std::string name = std::string(node).append(rail);
+      text.append("    - {name: g").append(name).append(", kind: gpu, node: ").append(node);
+      text.append("}\n    - {name: n").append(name).append(", kind: nic, node: ").append(node);
+      text.append("}\n");
+      links.append("    - {from: g").append(name);
+      links.append(", to: v, kind: nvlink, bandwidth: 100 GB/s, latency: 1 us}\n");
+      links.append("    - {from: g").append(name).append(", to: n").append(name);
+      links.append(", kind: pcie, bandwidth: 31.5 GB/s, latency: 1 us}\n");
+      links.append("    - {from: n").append(name).append(", to: s").append(rail);
+      links.append(", kind: infiniband, bandwidth: 25 GB/s, latency: 1 us}\n");
     }
   }
   CHECK(found(text + "  links:\n" + links) ==
