@@ -232,7 +232,8 @@ Communicator gpus_of(const Cluster& cluster, const JobOptions& options) {
 std::string placement_name(const JobOptions& options) {
   const bool named = options.placement == "block" || options.placement == "cyclic" ||
                      random_seed(options.placement).has_value();
-  return named ? options.placement : "listed";
+  const std::string order = named ? options.placement : "listed";
+  return options.node_list.empty() ? order : order + " of " + options.node_list;
 }
 
 Rank root_of(std::uint32_t root, std::uint32_t ranks, const std::string& option) {

@@ -64,7 +64,7 @@ void require_algorithm(const std::string& name, CollectiveKind kind, const std::
 /// Refuses what is not modelled yet by name.
 void refuse_protocol(const JobOptions& options);
 [[nodiscard]] Communicator gpus_of(const Cluster& cluster, const JobOptions& options);
-/// "block", "cyclic", "random:7" or "listed", for output.
+/// "block", "cyclic", "random:7" or "listed", and of which nodes, for output.
 [[nodiscard]] std::string placement_name(const JobOptions& options);
 [[nodiscard]] Rank root_of(std::uint32_t root, std::uint32_t ranks, const std::string& option);
 

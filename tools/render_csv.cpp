@@ -14,7 +14,7 @@ std::string csv_line(const Cluster& cluster, const ResultRow& row) {
   const bool bounded = !result.bounds.empty();
   const std::vector<std::string> fields{
       csv_field(cluster.name()),
-      row.placement,
+      csv_field(row.placement),
       std::string(name_of(call.kind)),
       csv_field(result.algorithm),
       std::to_string(result.channels),
@@ -39,6 +39,7 @@ std::string csv_line(const Cluster& cluster, const ResultRow& row) {
       result.contention_ignored ? "true" : "false",
       std::to_string(result.transfers),
       row.input_digest,
+      row.groups,
   };
   return fmt::format("{}\n", fmt::join(fields, ","));
 }
@@ -64,7 +65,7 @@ std::string render_csv(const Cluster& cluster, const std::vector<ResultRow>& row
       "cluster,placement,collective,algorithm,channels,chunks,network_model,ranks,nodes,bytes,"
       "count,"
       "datatype,redop,root,in_place,time_ps,time_min_ps,time_max_ps,time_mean_ps,algbw_GBps,"
-      "busbw_GBps,bound_ps,bound,contention_ignored,transfers,input_digest\n";
+      "busbw_GBps,bound_ps,bound,contention_ignored,transfers,input_digest,groups\n";
   for (const ResultRow& row : rows) {
     text += csv_line(cluster, row);
   }

@@ -78,7 +78,7 @@ class Tree : public Fabric {
     std::vector<std::vector<DeviceId>> below;  // by plane
     for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
       const std::uint32_t stem =
-          builder.add_stem(switch_stem(tier_name(tier), *nodes_), !is_single());
+          builder.add_stem(switch_stem(stem_of(tier), *nodes_), !is_single());
       const FabricCable cable{
           spec_->tiers[tier].link, tier == 0 ? Duration::zero() : spec_->tiers[tier - 1].latency,
           spec_->tiers[tier].latency, builder.add_level(is_single() ? "leaf" : tier_name(tier))};
@@ -116,8 +116,13 @@ class Tree : public Fabric {
       case 2:
         return "core";
       default:
-        return "tier" + std::to_string(tier) + "_";
+        return "tier" + std::to_string(tier);
     }
+  }
+
+  /// Of the switches' names: "leaf", but "tier3_", as a number follows.
+  [[nodiscard]] std::string stem_of(std::size_t tier) const {
+    return tier_name(tier) + (tier > 2 ? "_" : "");
   }
 
   /// Divides the ports of a tier's switches into those down and those up.

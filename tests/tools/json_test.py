@@ -83,6 +83,8 @@ class Results(Document):
         self.assertEqual((groups["kind"], groups["size"], groups["count"]), ("dp", 2, 4))
         self.assertEqual(len(groups["time_of_group_ps"]), 4)
         self.assertEqual(groups["time_of_group_ps"][groups["slowest"]], row["time_ps"])
+        lines = self.csv("run", "all_reduce", *TWO_NODES, "--bytes", "1M", "--groups", "dp=2", "--node-list", "node[1,0]")
+        self.assertEqual([(line["groups"], line["placement"]) for line in lines], [("dp=2", "block of node[1,0]")])
         for row in self.json("compare", "all_reduce", *TWO_NODES, "--bytes", "1M", "--groups", "tp=4")["rows"]:
             self.assertEqual((row["groups"]["count"], row["nodes"]), (2, 1))
 

@@ -155,6 +155,19 @@ TEST_CASE("a fat tree of three tiers has oversubscription at each") {
   CHECK(joined_with(graph, "core0") == Words{"spine0", "spine2"});
 }
 
+TEST_CASE("the fourth tier of a fat tree has a name, too") {
+  // 4 ports are 2 down and 2 up: 2 nodes a leaf, 2 leaves, then 2 pods, and 2 of these joined by cores.
+  ClusterSpec spec = test::rail_nodes(16, 1);
+  spec.fabric.kind = FabricKind::FatTree;
+  spec.fabric.tiers.assign(4, test::tier(4));
+  spec.fabric.tiers[3].ports.reset();
+  const Graph graph = build_graph(spec);
+  // Each of 8 leaves has 2 cables up, each pod of 2 leaves 4, each two pods 8: 8 at the top.
+  CHECK(switches(graph, "tier3_") == 8);
+  CHECK(cables(graph, "tier3") == 2 * 8);
+  CHECK(graph.levels().back() == "tier3");
+}
+
 TEST_CASE("a dragonfly joins every two groups, its global links spread over the switches") {
   // 24 NICs, 2 on a switch, 3 switches a group: 4 groups. 2 links a pair: 6 global ports a group, 2 on
   // each switch.
