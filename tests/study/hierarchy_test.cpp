@@ -270,7 +270,7 @@ TEST_CASE("the way back may be longer than the way there") {
     link.duplex = Duplex::OneWay;
   }
   spec.node.devices.clear();
-  const Rung& peer = ladder_of(spec).rungs.back();
+  const Rung peer = ladder_of(spec).rungs.back();
   CHECK(peer.latency->value == 100'000_ps);
   CHECK(peer.load == 1'200'000_ps);  // and 400 ns of memory
 }
