@@ -29,9 +29,7 @@ void require_plot(const HierarchyCommand& command) {
   if (command.plot == "-") {
     throw InputError("stdout is for the result: a plot needs a file", "--plot");
   }
-  if (command.plot == command.output.file) {
-    throw InputError("is the file of --output: the one would overwrite the other", "--plot");
-  }
+  refuse_overwriting("--plot", command.plot, command.output);
   const std::size_t clusters = command.clusters.clusters.size();
   if (clusters > Svg::series_colours) {
     throw InputError("expected at most " + std::to_string(Svg::series_colours) +

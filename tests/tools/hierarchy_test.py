@@ -124,7 +124,7 @@ Notes
         self.refused(["hierarchy", *STAR, *STAR], 'error: --cluster: given twice: "textbook-star"')
         self.refused(["hierarchy", "--cluster", ""], "error: --cluster: must not be empty")
         self.refused(["hierarchy", *STAR, "--plot", "-"], "error: --plot: stdout is for the result: a plot needs a file")
-        self.refused(["hierarchy", *STAR, "--plot", "a.svg", "--output", "a.svg"],
+        self.refused(["hierarchy", *STAR, "--plot", "a.svg", "--output", "./a.svg"],
                      "error: --plot: is the file of --output: the one would overwrite the other")
         self.refused(["hierarchy", *STAR, "--set", "gpus=1", "--plot", "a.svg"],
                      "error: --plot: there is nothing to draw: one GPU, and no word on what is inside\n"
