@@ -12,9 +12,6 @@ namespace collsim {
 
 namespace {
 
-/// The name by which a message calls an option: the short one where there is one, as nccl-tests.
-std::string shown_name(const std::string& names) { return names.substr(0, names.find(',')); }
-
 std::uint64_t parse_number(const std::string& option, const std::string& text, NumberRange range) {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -28,6 +25,8 @@ std::uint64_t parse_number(const std::string& option, const std::string& text, N
 }
 
 }  // namespace
+
+std::string shown_name(const std::string& names) { return names.substr(0, names.find(',')); }
 
 CLI::Option* add_value(CLI::App& app, const std::string& names, const std::string& type_name,
                        const std::string& help, std::function<void(const std::string&)> store) {

@@ -15,6 +15,9 @@
 
 namespace collsim {
 
+/// The name by which a message calls an option: the short one where there is one, as nccl-tests.
+[[nodiscard]] std::string shown_name(const std::string& names);
+
 /// An option with one value. `store` gets its text; what it throws ends the program's start.
 CLI::Option* add_value(CLI::App& app, const std::string& names, const std::string& type_name,
                        const std::string& help, std::function<void(const std::string&)> store);

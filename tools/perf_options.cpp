@@ -46,8 +46,7 @@ constexpr std::array<Unmodelled, 18> unmodelled{{
 /// Takes the option, so that it is refused by name and for a reason.
 void add_unmodelled(CLI::App& app, const Unmodelled& refused, const char* group) {
   const std::string names = refused.names;
-  const auto refuse_others = [option = names.substr(0, names.find(',')),
-                              refused](const std::string& text) {
+  const auto refuse_others = [option = shown_name(names), refused](const std::string& text) {
     if (refused.neutral != nullptr && text == refused.neutral) {
       return;
     }

@@ -195,6 +195,13 @@ class Tree : public Fabric {
     return taken;
   }
 
+  /// There is no tier above to join several switches.
+  [[noreturn]] void refuse_single_tier() const {
+    throw InputError("expected at least " + std::to_string(nodes_->nics() * spec_->nic_ports) +
+                         " ports, one for each NIC, got " + std::to_string(*tiers_.front().down),
+                     tier_path(*spec_, 0) + ".ports");
+  }
+
   /// Whole nodes go to a group of leaves as long as their ports hold.
   void place_nodes() {
     Tier& leaves = tiers_.front();
@@ -220,9 +227,7 @@ class Tree : public Fabric {
     leaves.blocks = group_begin_.size() * leaves_in_group();
     leaves.ports_of_block = leaves.up;
     if (tiers_.size() == 1 && leaves.blocks > 1) {
-      throw InputError("expected at least " + std::to_string(nodes_->nics() * spec_->nic_ports) +
-                           " ports, one for each NIC, got " + std::to_string(*leaves.down),
-                       tier_path(*spec_, 0) + ".ports");
+      refuse_single_tier();
     }
   }
 
@@ -243,9 +248,7 @@ class Tree : public Fabric {
       return;
     }
     if (tiers_.size() == 1) {
-      throw InputError("expected at least " + std::to_string(nodes_->nics() * spec_->nic_ports) +
-                           " ports, one for each NIC, got " + std::to_string(*leaves.down),
-                       tier_path(*spec_, 0) + ".ports");
+      refuse_single_tier();
     }
     throw InputError("expected enough ports for a whole node, " + std::to_string(most) +
                          " down, got " + std::to_string(*leaves.down) + " down and " +
@@ -274,13 +277,14 @@ class Tree : public Fabric {
     Tier& tier = tiers_[number];
     const Tier& below = tiers_[number - 1];
     const std::string path = tier_path(*spec_, number);
+    const std::string noun = number == 1 ? "leaf" : "group below";
     const std::uint64_t ports = below.ports_of_block;
     const auto& count = spec_->tiers[number].count;
     tier.switches_in_block = count ? *count : fewest_switches(number);
     if (tier.switches_in_block == 0 || ports % tier.switches_in_block != 0) {
       throw InputError("expected a divisor of the " + std::to_string(ports) +
-                           " ports up that each " + (number == 1 ? "leaf" : "group below") +
-                           " has, got " + std::to_string(tier.switches_in_block),
+                           " ports up that each " + noun + " has, got " +
+                           std::to_string(tier.switches_in_block),
                        path + ".count");
     }
     const std::uint64_t cables =
@@ -290,17 +294,15 @@ class Tree : public Fabric {
       tier.blocks_below = below.blocks;
       if (tier.down && *tier.down < below.blocks * cables) {
         throw InputError("expected at least " + std::to_string(below.blocks * cables) + " ports, " +
-                             (cables == 1 ? "one" : std::to_string(cables)) + " for each " +
-                             (number == 1 ? "leaf" : "group below") + ", got " +
-                             std::to_string(*tier.down),
+                             (cables == 1 ? "one" : std::to_string(cables)) + " for each " + noun +
+                             ", got " + std::to_string(*tier.down),
                          path + ".ports");
       }
     } else {
       tier.blocks_below = *tier.down / cables;
       if (tier.blocks_below == 0) {
         throw InputError("expected at least " + std::to_string(cables) +
-                             " ports down, as many as cables from each " +
-                             (number == 1 ? "leaf" : "group below") + ", got " +
+                             " ports down, as many as cables from each " + noun + ", got " +
                              std::to_string(*tier.down),
                          path + ".ports");
       }

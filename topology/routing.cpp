@@ -284,21 +284,23 @@ template <class Choose>
 void Router::append_one(Route& route, const PathLayers& paths, Choose choose) const {
   std::uint32_t here = PathLayers::source();
   std::vector<LinkId> choices;
-  std::vector<std::uint32_t> targets;
   for (std::size_t i = 0; i < paths.length(); ++i) {
-    choices.clear();
-    targets.clear();
-    for (const PathLink& link : paths.layer(i)) {
-      if (link.source == here) {
-        choices.push_back(link.link);
-        targets.push_back(link.target);
+    const auto leaves_here = [here](const PathLink& link) { return link.source == here; };
+    const auto layer = paths.layer(i);
+    auto chosen = std::ranges::find_if(layer, leaves_here);
+    if (std::any_of(chosen + 1, layer.end(), leaves_here)) {
+      choices.clear();
+      for (const PathLink& link : layer) {
+        if (leaves_here(link)) {
+          choices.push_back(link.link);
+        }
       }
+      const LinkId link = choices[choose(graph_->link(chosen->link).source, choices)];
+      chosen = std::ranges::find(layer, link, &PathLink::link);
     }
-    const std::size_t chosen =
-        choices.size() == 1 ? 0 : choose(graph_->link(choices.front()).source, choices);
-    route.hops.push_back({choices[chosen]});
-    route.latency = checked_add(route.latency, graph_->link(choices[chosen]).latency);
-    here = targets[chosen];
+    route.hops.push_back({chosen->link});
+    route.latency = checked_add(route.latency, graph_->link(chosen->link).latency);
+    here = chosen->target;
   }
 }
 

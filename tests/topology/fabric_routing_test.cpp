@@ -1,39 +1,20 @@
 // Routes over fabrics of every kind: which NICs, which switches, how evenly.
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/topology/fabrics.hpp"
+#include "tests/topology/routes.hpp"
 
 using namespace collsim;
+using test::hops;
+using test::route;
+using test::Words;
 
 namespace {
-
-using Words = std::vector<std::string>;
-
-Route route(const Cluster& cluster, const std::string& from, const std::string& to,
-            std::uint32_t connection = 0) {
-  return cluster.router().route(test::device(cluster.graph(), from),
-                                test::device(cluster.graph(), to), connection);
-}
-
-Words hops(const Cluster& cluster, const Route& route) {
-  Words names;
-  for (const RouteHop& hop : route.hops) {
-    std::string name = cluster.graph().name(hop.link);
-    if (hop.share_numerator != hop.share_denominator) {
-      name +=
-          " " + std::to_string(hop.share_numerator) + "/" + std::to_string(hop.share_denominator);
-    }
-    names.push_back(name);
-  }
-  return names;
-}
 
 std::string level_of(const Graph& graph, LinkId link) {
   return graph.levels()[graph.link(link).level.index()];
@@ -67,23 +48,6 @@ std::vector<ClusterSpec> fabrics() {
           test::torus({2, 3, 4})};
 }
 
-/// The bytes leave `from`, arrive at `to`, none are lost between, and no link is crossed twice.
-void require_sound(const Graph& graph, const Route& route, DeviceId from, DeviceId to) {
-  std::map<DeviceId, double> balance;
-  std::set<LinkId> links;
-  for (const RouteHop& hop : route.hops) {
-    const double share = static_cast<double>(hop.share_numerator) / hop.share_denominator;
-    balance[graph.link(hop.link).source] -= share;
-    balance[graph.link(hop.link).target] += share;
-    links.insert(hop.link);
-  }
-  REQUIRE(links.size() == route.hops.size());
-  for (const auto& [device, sum] : balance) {
-    const double expected = device == from ? -1.0 : device == to ? 1.0 : 0.0;
-    REQUIRE(std::abs(sum - expected) < 1e-12);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("every pair has a sound route on every fabric, by every routing and choice of NICs") {
@@ -98,7 +62,7 @@ TEST_CASE("every pair has a sound route on every fabric, by every routing and ch
         for (const DeviceId from : gpus) {
           for (const DeviceId to : gpus) {
             if (from != to) {
-              require_sound(cluster.graph(), cluster.router().route(from, to, 3), from, to);
+              test::require_sound(cluster.graph(), cluster.router().route(from, to, 3), from, to);
             }
           }
         }

@@ -3,7 +3,6 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/topology/clusters.hpp"
 #include "tests/topology/random_graph.hpp"
+#include "tests/topology/routes.hpp"
 #include "topology/routing.hpp"
 
 using namespace collsim;
@@ -155,24 +155,6 @@ TEST_CASE("a GPU's NIC has the fewest links to it, then the widest way, then the
   }));
 }
 
-namespace {
-
-/// Checks that a route's bytes leave `from`, arrive at `to`, and are conserved on the way.
-void require_conserved(const Graph& graph, const Route& route, DeviceId from, DeviceId to) {
-  std::map<DeviceId, double> balance;
-  for (const RouteHop& hop : route.hops) {
-    const double share = static_cast<double>(hop.share_numerator) / hop.share_denominator;
-    balance[graph.link(hop.link).source] -= share;
-    balance[graph.link(hop.link).target] += share;
-  }
-  for (const auto& [device, sum] : balance) {
-    const double expected = device == from ? -1.0 : device == to ? 1.0 : 0.0;
-    REQUIRE(std::abs(sum - expected) < 1e-12);
-  }
-}
-
-}  // namespace
-
 TEST_CASE("every two GPUs of a cluster are joined by a route that loses no bytes") {
   for (const RoutingKind routing : {RoutingKind::Fixed, RoutingKind::Spray}) {
     std::vector<ClusterSpec> specs{test::star(5),
@@ -185,7 +167,7 @@ TEST_CASE("every two GPUs of a cluster are joined by a route that loses no bytes
       spec.fabric.routing = routing;
       const Cluster cluster(spec);
       for_each_pair(cluster.graph(), [&](DeviceId from, DeviceId to) {
-        require_conserved(cluster.graph(), cluster.router().route(from, to), from, to);
+        test::require_sound(cluster.graph(), cluster.router().route(from, to), from, to);
       });
     }
   }

@@ -9,38 +9,17 @@
 
 #include "tests/catch.hpp"
 #include "tests/topology/clusters.hpp"
+#include "tests/topology/routes.hpp"
 #include "topology/build.hpp"
 
 using namespace collsim;
+using test::hops;
+using test::route;
+using test::Words;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-Route route(const Cluster& cluster, const std::string& from, const std::string& to) {
-  const Graph& graph = cluster.graph();
-  return cluster.router().route(test::device(graph, from), test::device(graph, to));
-}
-
-/// The names of the links, with their share where it is not all.
-Words hops(const Cluster& cluster, const Route& route) {
-  Words words;
-  for (const RouteHop& hop : route.hops) {
-    std::string word = cluster.graph().name(hop.link);
-    if (hop.share_denominator != 1) {
-      word +=
-          " " + std::to_string(hop.share_numerator) + "/" + std::to_string(hop.share_denominator);
-    }
-    words.push_back(word);
-  }
-  return words;
-}
-
 bool same(Rate a, Rate b) { return compare(a, b) == 0; }
-
-Words hops(const Cluster& cluster, const std::string& from, const std::string& to) {
-  return hops(cluster, route(cluster, from, to));
-}
 
 }  // namespace
 
