@@ -37,6 +37,15 @@ SvgPoint PictureArea::port(std::size_t item) const {
   return trail == trails.end() || trail->second.empty() ? top(item) : trail->second.back();
 }
 
+std::vector<SvgPoint> PictureArea::rising_from(std::size_t item) const {
+  std::vector<SvgPoint> points{top(item)};
+  const auto trail = trails.find(item);
+  if (trail != trails.end()) {
+    std::ranges::copy(trail->second, std::back_inserter(points));
+  }
+  return points;
+}
+
 SvgPoint PictureArea::top(std::size_t item) const {
   const PlacedBox& box = boxes.at(item);
   return {box.middle.x, box.middle.y + box.size.height / 2};

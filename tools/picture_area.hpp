@@ -55,6 +55,8 @@ struct PictureArea {
   void absorb(PictureArea&& other);
   /// Where the lines of a box leave the area: the end of its trail, or its top.
   [[nodiscard]] SvgPoint port(std::size_t item) const;
+  /// From the top of a box along its trail.
+  [[nodiscard]] std::vector<SvgPoint> rising_from(std::size_t item) const;
   [[nodiscard]] SvgPoint top(std::size_t item) const;
   [[nodiscard]] SvgPoint bottom(std::size_t item) const;
 };

@@ -1,6 +1,7 @@
 #include "tools/picture_layering.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -144,6 +145,38 @@ bool PictureLayering::adjacent(std::size_t a, std::size_t b) const {
     return std::ranges::none_of(places_,
                                 [i](const auto& place) { return place.second.element == i; });
   });
+}
+
+void add_rising_line(PictureArea& area, const PictureLayering& layering, JoinedBoxes joined,
+                     const PictureLayering::Way& way) {
+  auto [line, low, high] = joined;
+  if (layering.layer_of(low) > layering.layer_of(high)) {
+    std::swap(low, high);
+  }
+  PlacedLine placed{line, low, high, BoxSide::Top, BoxSide::Bottom, area.rising_from(low), {}, 0};
+  std::ranges::copy(layering.points(way), std::back_inserter(placed.points));
+  placed.points.push_back(area.bottom(high));
+  area.lines.push_back(std::move(placed));
+}
+
+void add_level_line(PictureArea& area, const PictureLayering& layering, JoinedBoxes joined,
+                    BoxSide side, double arc_height) {
+  auto [line, left, right] = joined;
+  if (area.boxes.at(left).middle.x > area.boxes.at(right).middle.x) {
+    std::swap(left, right);
+  }
+  if (layering.adjacent(left, right)) {
+    const PlacedBox& first = area.boxes.at(left);
+    const PlacedBox& last = area.boxes.at(right);
+    const SvgPoint from{first.middle.x + first.size.width / 2, first.middle.y};
+    const SvgPoint to{last.middle.x - last.size.width / 2, last.middle.y};
+    area.lines.push_back({line, left, right, BoxSide::Side, BoxSide::Side, {from, to}, {}, 0});
+    return;
+  }
+  const auto end = [&](std::size_t item) {
+    return side == BoxSide::Top ? area.top(item) : area.bottom(item);
+  };
+  area.lines.push_back({line, left, right, side, side, {end(left), end(right)}, 0, arc_height});
 }
 
 }  // namespace collsim

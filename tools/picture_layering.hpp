@@ -68,4 +68,19 @@ class PictureLayering {
   std::vector<double> height_;
 };
 
+/// A line of the outline, and the boxes that it joins.
+struct JoinedBoxes {
+  std::size_t line = 0;
+  std::size_t a = 0;
+  std::size_t b = 0;
+};
+
+/// Adds a line from the lower box up the way to the higher one. Requires: both are placed in the area.
+void add_rising_line(PictureArea& area, const PictureLayering& layering, JoinedBoxes joined,
+                     const PictureLayering::Way& way);
+/// Adds a line between two boxes of a layer: straight where nothing stands between, else an arc from
+/// side to side, so high (below 0: so deep).
+void add_level_line(PictureArea& area, const PictureLayering& layering, JoinedBoxes joined,
+                    BoxSide side, double arc_height);
+
 }  // namespace collsim

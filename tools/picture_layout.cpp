@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/layer_layout.hpp"
 #include "tools/picture_layering.hpp"
 
 namespace collsim {
@@ -29,9 +28,6 @@ constexpr double title_height = 18;
 constexpr double least_arc = 24;
 constexpr double highest_arc = 110;
 constexpr double arc_slope = 0.1;
-// Of several lines at one side of a box.
-constexpr double end_distance = 12;
-constexpr double end_margin = 8;
 
 /// A group: blocks and boxes in a row, the switches that join them above.
 class GroupLayout {
@@ -96,6 +92,10 @@ class GroupLayout {
     }
   }
 
+  [[nodiscard]] JoinedBoxes joined(std::size_t line) const {
+    return {line, outline_->lines[line].from, outline_->lines[line].to};
+  }
+
   static double arc_height(SvgPoint a, SvgPoint b) {
     return std::min(highest_arc, least_arc + arc_slope * std::abs(a.x - b.x));
   }
@@ -104,26 +104,16 @@ class GroupLayout {
     for (const std::size_t line : over_row_) {
       const OutlineLine& ends = outline_->lines[line];
       PlacedLine placed{line, ends.from, ends.to, BoxSide::Top, BoxSide::Top, {}, {}, 0};
-      placed.points = rising_from(ends.from);
+      placed.points = area_.rising_from(ends.from);
       placed.arc = placed.points.size() - 1;
       const double height = arc_height(area_.port(ends.from), area_.port(ends.to));
-      std::vector<SvgPoint> down = rising_from(ends.to);
+      std::vector<SvgPoint> down = area_.rising_from(ends.to);
       placed.arc_height = height;
       over_row_height_ = std::max(over_row_height_, height);
       std::ranges::reverse(down);
       std::ranges::copy(down, std::back_inserter(placed.points));
       area_.lines.push_back(std::move(placed));
     }
-  }
-
-  /// From the top of a box to where it leaves its member of the row.
-  [[nodiscard]] std::vector<SvgPoint> rising_from(std::size_t item) const {
-    std::vector<SvgPoint> points{area_.top(item)};
-    const auto trail = area_.trails.find(item);
-    if (trail != area_.trails.end()) {
-      std::ranges::copy(trail->second, std::back_inserter(points));
-    }
-    return points;
   }
 
   void place_tiers() {
@@ -148,10 +138,12 @@ class GroupLayout {
       area_.boxes[item] = layering_.box(item);
     }
     for (const auto& [line, way] : ways) {
-      add_rising(line, way);
+      add_rising_line(area_, layering_, joined(line), way);
     }
     for (const std::size_t line : level_) {
-      add_level(line);
+      const auto [index, a, b] = joined(line);
+      add_level_line(area_, layering_, {index, a, b}, BoxSide::Top,
+                     arc_height(area_.top(a), area_.top(b)));
     }
     for (const auto& [item, way] : out) {
       std::ranges::copy(layering_.points(way), std::back_inserter(area_.trails[item]));
@@ -212,40 +204,6 @@ class GroupLayout {
     }
   }
 
-  void add_rising(std::size_t line, const PictureLayering::Way& way) {
-    auto [low, high] = std::pair(outline_->lines[line].from, outline_->lines[line].to);
-    if (layering_.layer_of(low) > layering_.layer_of(high)) {
-      std::swap(low, high);
-    }
-    PlacedLine placed{line, low, high, BoxSide::Top, BoxSide::Bottom, rising_from(low), {}, 0};
-    std::ranges::copy(layering_.points(way), std::back_inserter(placed.points));
-    placed.points.push_back(area_.bottom(high));
-    area_.lines.push_back(std::move(placed));
-  }
-
-  void add_level(std::size_t line) {
-    auto [left, right] = std::pair(outline_->lines[line].from, outline_->lines[line].to);
-    if (area_.boxes[left].middle.x > area_.boxes[right].middle.x) {
-      std::swap(left, right);
-    }
-    const PlacedBox& first = area_.boxes[left];
-    const PlacedBox& last = area_.boxes[right];
-    if (layering_.adjacent(left, right)) {
-      const SvgPoint from{first.middle.x + first.size.width / 2, first.middle.y};
-      const SvgPoint to{last.middle.x - last.size.width / 2, last.middle.y};
-      area_.lines.push_back({line, left, right, BoxSide::Side, BoxSide::Side, {from, to}, {}, 0});
-      return;
-    }
-    area_.lines.push_back({line,
-                           left,
-                           right,
-                           BoxSide::Top,
-                           BoxSide::Top,
-                           {area_.top(left), area_.top(right)},
-                           0,
-                           arc_height(area_.top(left), area_.top(right))});
-  }
-
   const Outline* outline_;
   const OutlineBlock* block_;
   PictureLayering layering_;
@@ -291,109 +249,6 @@ PictureArea block_layout(const Outline& outline, const OutlineBlock& block) {
   return area;
 }
 
-/// The ends of lines at one side of a box side by side, in the order of where they go.
-class EndSpreader {
- public:
-  explicit EndSpreader(PictureArea& area) : area_(&area) {
-    for (PlacedLine& line : area.lines) {
-      const std::size_t last = line.points.size() - 1;
-      add(line.from, line.from_side, line.points[0], line.points[1]);
-      add(line.to, line.to_side, line.points[last], line.points[last - 1]);
-    }
-  }
-
-  void run() {
-    // Bars last: their ends go by where the others have come to stand.
-    for (const bool bars : {false, true}) {
-      for (const auto& [where, ends] : ends_) {
-        const PlacedBox& box = area_->boxes.at(where.first);
-        if (box.is_bar == bars) {
-          spread(box, ends);
-        }
-      }
-    }
-  }
-
- private:
-  struct End {
-    SvgPoint* point;
-    const SvgPoint* next;
-  };
-
-  void add(std::size_t item, BoxSide side, SvgPoint& point, const SvgPoint& next) {
-    if (side != BoxSide::Side) {
-      ends_[{item, side}].push_back({&point, &next});
-    }
-  }
-
-  /// Ends by where their lines go on: those that go on to the same point share a place.
-  using Places = std::map<std::pair<double, double>, std::vector<SvgPoint*>>;
-
-  static void spread(const PlacedBox& box, const std::vector<End>& ends) {
-    Places places;
-    for (const End& end : ends) {
-      places[{end.next->x, end.next->y}].push_back(end.point);
-    }
-    const double reach = box.size.width / 2 - end_margin;
-    const std::vector<double> found =
-        box.is_bar ? along_bar(box, places, reach) : around_middle(box, places, reach);
-    std::size_t i = 0;
-    for (const auto& [next, points] : places) {
-      for (SvgPoint* point : points) {
-        point->x = found[i];
-      }
-      ++i;
-    }
-  }
-
-  /// Straight below or above where the lines go on, as far as the bar goes.
-  static std::vector<double> along_bar(const PlacedBox& box, const Places& places, double reach) {
-    std::vector<double> wished;
-    for (const auto& [next, points] : places) {
-      wished.push_back(std::clamp(next.first, box.middle.x - reach, box.middle.x + reach));
-    }
-    const double step = std::min(
-        end_distance, 2 * reach / static_cast<double>(std::max<std::size_t>(1, wished.size())));
-    std::vector<double> found = separated(wished, std::vector<double>(wished.size() - 1, step));
-    double least = box.middle.x - reach;
-    for (double& x : found) {
-      x = std::max(x, least);
-      least = x + step;
-    }
-    double most = box.middle.x + reach;
-    // NOLINTNEXTLINE(modernize-loop-convert): backwards
-    for (auto x = found.rbegin(); x != found.rend(); ++x) {
-      *x = std::min(*x, most);
-      most = *x - step;
-    }
-    return found;
-  }
-
-  /// Side by side; a line that goes straight up or down keeps the middle if there is room.
-  static std::vector<double> around_middle(const PlacedBox& box, const Places& places,
-                                           double reach) {
-    const auto gaps = static_cast<double>(places.size() - 1);
-    const double step = places.size() < 2 ? 0 : std::min(end_distance, 2 * reach / gaps);
-    const double half = step * gaps / 2;
-    std::vector<double> found;
-    double aside = 0;
-    for (const auto& [next, points] : places) {
-      found.push_back(box.middle.x - half + step * static_cast<double>(found.size()));
-      const double off = box.middle.x - found.back();
-      if (std::abs(next.first - box.middle.x) < 1 && half + std::abs(off) <= reach) {
-        aside = off;
-      }
-    }
-    for (double& x : found) {
-      x += aside;
-    }
-    return found;
-  }
-
-  PictureArea* area_;
-  std::map<std::pair<std::size_t, BoxSide>, std::vector<End>> ends_;
-};
-
 /// From y upwards to y downwards.
 void turn_over(PictureArea& area) {
   const auto turn = [&](SvgPoint& point) { point.y = area.height - point.y; };
@@ -419,7 +274,7 @@ SvgSize box_size(const OutlineItem& item) {
 
 PictureArea picture_layout(const Outline& outline) {
   PictureArea area = block_layout(outline, outline.whole);
-  EndSpreader(area).run();
+  spread_line_ends(area);
   turn_over(area);
   return area;
 }

@@ -24,5 +24,7 @@ namespace collsim {
 /// A node's devices in layers, with the lines between them.
 [[nodiscard]] PictureArea node_layout(const Outline& outline,
                                       const std::vector<std::size_t>& items);
+/// Moves the ends of lines at one side of a box apart, in the order of where they go.
+void spread_line_ends(PictureArea& area);
 
 }  // namespace collsim

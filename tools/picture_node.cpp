@@ -71,10 +71,12 @@ class NodeLayout {
       area_.boxes[item] = layering_.box(item);
     }
     for (const auto& [line, way] : rising_) {
-      add_rising(line, way);
+      const auto [a, b] = ends(line);
+      add_rising_line(area_, layering_, {line, a, b}, way);
     }
     for (const std::size_t line : level_) {
-      add_level(line);
+      const auto [a, b] = ends(line);
+      add_level_line(area_, layering_, {line, a, b}, BoxSide::Bottom, -arc_depth(a, b));
     }
     for (const auto& [item, way] : leaving_) {
       area_.trails[item] = layering_.points(way);
@@ -134,40 +136,6 @@ class NodeLayout {
   [[nodiscard]] double arc_depth(std::size_t a, std::size_t b) const {
     const double apart = std::abs(layering_.box(a).middle.x - layering_.box(b).middle.x);
     return std::min(deepest_arc, least_arc + arc_slope * apart);
-  }
-
-  void add_rising(std::size_t line, const PictureLayering::Way& way) {
-    auto [low, high] = ends(line);
-    if (layering_.layer_of(low) > layering_.layer_of(high)) {
-      std::swap(low, high);
-    }
-    PlacedLine placed{line, low, high, BoxSide::Top, BoxSide::Bottom, {area_.top(low)}, {}, 0};
-    std::ranges::copy(layering_.points(way), std::back_inserter(placed.points));
-    placed.points.push_back(area_.bottom(high));
-    area_.lines.push_back(std::move(placed));
-  }
-
-  void add_level(std::size_t line) {
-    auto [left, right] = ends(line);
-    if (area_.boxes[left].middle.x > area_.boxes[right].middle.x) {
-      std::swap(left, right);
-    }
-    const PlacedBox& first = area_.boxes[left];
-    const PlacedBox& last = area_.boxes[right];
-    if (layering_.adjacent(left, right)) {
-      const SvgPoint from{first.middle.x + first.size.width / 2, first.middle.y};
-      const SvgPoint to{last.middle.x - last.size.width / 2, last.middle.y};
-      area_.lines.push_back({line, left, right, BoxSide::Side, BoxSide::Side, {from, to}, {}, 0});
-      return;
-    }
-    area_.lines.push_back({line,
-                           left,
-                           right,
-                           BoxSide::Bottom,
-                           BoxSide::Bottom,
-                           {area_.bottom(left), area_.bottom(right)},
-                           0,
-                           -arc_depth(left, right)});
   }
 
   const Outline* outline_;

@@ -230,7 +230,7 @@ TEST_CASE("static spreads a shift by whole groups evenly over the cables of ever
   // way. Leaf groups of 4 nodes with 2 rails; with cores, pods of 8 nodes.
   struct Case {
     ClusterSpec spec;
-    std::uint32_t shift;
+    std::uint32_t shift = 0;
   };
   ClusterSpec merged = test::rail_optimized(32, 2, 3, 8);
   merged.fabric.tiers[2].count = 4;
