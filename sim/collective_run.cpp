@@ -11,14 +11,18 @@ namespace collsim {
 
 namespace {
 
+Collective collective_of(std::shared_ptr<const Program> program, const Communicator& gpus) {
+  Collective collective;
+  collective.program = std::move(program);
+  collective.communicator = std::make_shared<const Communicator>(gpus);
+  return collective;
+}
+
 /// `calls` calls, one behind the other on every GPU.
 Workload workload_of(const CollectiveJob& job, std::shared_ptr<const Program> program,
                      std::uint32_t calls) {
-  Collective collective;
-  collective.program = std::move(program);
-  collective.communicator = std::make_shared<const Communicator>(job.gpus);
   Workload workload;
-  workload.operations.assign(calls, collective);
+  workload.operations.assign(calls, collective_of(std::move(program), job.gpus));
   return workload;
 }
 
@@ -114,11 +118,7 @@ CollectiveResult run_side_by_side(const Cluster& cluster, const CollectiveJob& j
   const std::vector<std::shared_ptr<const Program>> programs = programs_of(cluster, job);
   Workload workload;
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    Collective collective;
-    collective.program = programs[i];
-    collective.communicator =
-        std::make_shared<const Communicator>(i == 0 ? job.gpus : job.beside[i - 1]);
-    workload.operations.emplace_back(std::move(collective));
+    workload.operations.emplace_back(collective_of(programs[i], job.group(i)));
   }
   RunResult run = run_workload(cluster, workload, options);
   std::vector<Duration> times;
@@ -128,9 +128,7 @@ CollectiveResult run_side_by_side(const Cluster& cluster, const CollectiveJob& j
   }
   const auto slowest = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
   CollectiveJob shown = job;
-  if (slowest > 0) {
-    shown.gpus = job.beside[slowest - 1];
-  }
+  shown.gpus = job.group(slowest);
   std::swap(run.operations[slowest], run.operations.back());
   CollectiveResult result = result_of(cluster, shown, *programs[slowest], std::move(run));
   result.time_of_group = std::move(times);
@@ -207,8 +205,8 @@ std::vector<std::shared_ptr<const Program>> programs_of(const Cluster& cluster,
   std::map<std::vector<std::uint32_t>, std::shared_ptr<const Program>> known;
   std::vector<std::shared_ptr<const Program>> programs;
   CollectiveJob group = job;
-  for (std::size_t i = 0; i <= job.beside.size(); ++i) {
-    group.gpus = i == 0 ? job.gpus : job.beside[i - 1];
+  for (std::size_t i = 0; i < job.groups(); ++i) {
+    group.gpus = job.group(i);
     std::shared_ptr<const Program>& program = known[layout_of(cluster, group.gpus)];
     if (program == nullptr) {
       program = program_of(cluster, group);

@@ -26,6 +26,12 @@ struct CollectiveJob {
   std::string algorithm;  ///< a name of the table
   std::uint32_t channels = 1;
   std::uint32_t chunks = 1;
+
+  [[nodiscard]] std::size_t groups() const { return 1 + beside.size(); }
+  /// `gpus` first, then those beside.
+  [[nodiscard]] const Communicator& group(std::size_t i) const {
+    return i == 0 ? gpus : beside[i - 1];
+  }
 };
 
 /// Iterations back to back, as nccl-tests times them.

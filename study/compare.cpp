@@ -37,7 +37,7 @@ std::vector<const Algorithm*> candidates(CollectiveKind kind,
 void simulate(const Cluster& cluster, const CollectiveJob& job, const CompareOptions& options,
               ComparedAlgorithm& outcome) {
   const std::unique_ptr<Program> program = program_of(cluster, job);
-  const auto groups = static_cast<std::int64_t>(1 + job.beside.size());
+  const auto groups = static_cast<std::int64_t>(job.groups());
   const std::uint64_t transfers = program->transfer_count() * static_cast<std::uint64_t>(groups);
   if (transfers > options.limits.max_transfers) {
     outcome.obstacle =
@@ -63,8 +63,8 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
   outcome.algorithm = std::string(algorithm.name);
   job.algorithm = outcome.algorithm;
   CollectiveJob group = job;
-  for (std::size_t i = 0; i <= job.beside.size(); ++i) {
-    group.gpus = i == 0 ? job.gpus : job.beside[i - 1];
+  for (std::size_t i = 0; i < job.groups(); ++i) {
+    group.gpus = job.group(i);
     if (const auto obstacle = algorithm.obstacle(request_of(cluster, group))) {
       outcome.obstacle = *obstacle;
       return outcome;

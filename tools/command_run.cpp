@@ -81,7 +81,7 @@ void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row)
   RunOptions options;
   options.network = row.network_model;
   options.critical_path = command.critical_path;
-  options.progress = watch(line, program->transfer_count() * (1 + row.job.beside.size()));
+  options.progress = watch(line, program->transfer_count() * row.job.groups());
   std::unique_ptr<TraceJson> trace;
   if (!command.trace.empty()) {
     trace = std::make_unique<TraceJson>(cluster.graph());

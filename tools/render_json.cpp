@@ -112,7 +112,7 @@ void add_groups(Json& json, const ResultRow& row) {
   }
   json["groups"] = {{"kind", row.groups.substr(0, 2)},
                     {"size", row.job.call.ranks},
-                    {"count", row.job.beside.size() + 1},
+                    {"count", row.job.groups()},
                     {"slowest", row.result.slowest_group},
                     {"time_of_group_ps", std::move(all)}};
 }

@@ -186,7 +186,7 @@ std::string job_line(const Cluster& cluster, const ResultRow& row) {
     line += fmt::format(", placement {}", row.placement);
   }
   if (!row.groups.empty()) {
-    line += fmt::format(", in {} group{} at once ({})", grouped(row.job.beside.size() + 1),
+    line += fmt::format(", in {} group{} at once ({})", grouped(row.job.groups()),
                         row.job.beside.empty() ? "" : "s", row.groups);
   }
   return line + fmt::format(", network model {}\n", name_of(row.network_model));
