@@ -26,8 +26,8 @@ namespace {
 
 constexpr Place scratch = all_blocks(Buffer::Scratch);
 
-/// What both phases share. Lanes of step 0: a local copy, then send and receive in turns; other
-/// lanes have no copy. Slot s belongs to round s + 1.
+/// What both phases share. Lane 0: a local copy, then send and receive in turns; other lanes have no
+/// copy. Slot s belongs to round s + 1.
 class Exchange : public Pattern {
  public:
   explicit Exchange(const NodeLayout& layout) : layout_(layout), scratch_(layout) {}

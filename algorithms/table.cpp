@@ -80,9 +80,8 @@ const Algorithm& find_algorithm(std::string_view name) {
     }
     names.emplace_back(algorithm.name);
   }
-  const std::string near = nearest(std::string(name), names);
-  throw InputError("unknown algorithm '" + std::string(name) + "'; expected " + one_of(names), {},
-                   near.empty() ? std::string() : "did you mean " + near + "?");
+  throw InputError("unknown algorithm " + in_quotes(name) + "; expected " + one_of(names), {},
+                   did_you_mean(std::string(name), names));
 }
 
 std::vector<const Algorithm*> applicable_algorithms(const ProgramRequest& request) {

@@ -20,9 +20,8 @@ endfunction()
 
 # The library of one folder: target collsim_<name>, used (here and by consumers) as collsim::<name>.
 #   collsim_add_library(name SOURCES … HEADERS … PUBLIC_DEPS … PRIVATE_DEPS …)
-# INTERNAL keeps it out of the installed package (for what only the program and its tests use).
 function(collsim_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "" "SOURCES;HEADERS;PUBLIC_DEPS;PRIVATE_DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;PUBLIC_DEPS;PRIVATE_DEPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "collsim_add_library(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -49,12 +48,10 @@ function(collsim_add_library name)
     EXPORT_NAME ${name}
     VERIFY_INTERFACE_HEADER_SETS ON)
 
-  if(NOT arg_INTERNAL)
-    set_property(GLOBAL APPEND PROPERTY COLLSIM_INSTALLED_LIBRARIES collsim::${name})
-    install(TARGETS ${target} EXPORT collsimTargets
-      ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-      FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/collsim")
-  endif()
+  set_property(GLOBAL APPEND PROPERTY COLLSIM_INSTALLED_LIBRARIES collsim::${name})
+  install(TARGETS ${target} EXPORT collsimTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/collsim")
 endfunction()
 
 # The program: collsim_add_program(name SOURCES … DEPS …).

@@ -33,7 +33,7 @@ struct Event {
   Time time;
   EventPhase phase = EventPhase::Step;
   std::uint32_t subject = 0;     ///< what it is about: a transfer, a message, a lane, an operation
-  std::uint32_t generation = 0;  ///< of the subject
+  std::uint32_t generation = 0;  ///< of a transfer: old ones are void; of an operation: the rank
 };
 
 class EventQueue {

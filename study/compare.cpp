@@ -37,19 +37,20 @@ std::vector<const Algorithm*> candidates(CollectiveKind kind,
 void simulate(const Cluster& cluster, const CollectiveJob& job, const CompareOptions& options,
               ComparedAlgorithm& outcome) {
   const std::unique_ptr<Program> program = program_of(cluster, job);
-  const auto groups = static_cast<std::int64_t>(job.groups());
-  const std::uint64_t transfers = program->transfer_count() * static_cast<std::uint64_t>(groups);
-  if (transfers > options.limits.max_transfers) {
-    outcome.obstacle =
-        "needs " + std::to_string(transfers) + " transfers, more than --max-transfers allows";
-    outcome.too_many_transfers = transfers;
-    return;
-  }
-  if (const Bytes memory = memory_estimate(*program) * groups; memory > options.limits.max_memory) {
-    outcome.obstacle =
-        "needs about " + to_text(memory) + " of memory, more than --max-memory allows";
-    outcome.too_much_memory = memory;
-    return;
+  const RunSize size = size_of_run(*program, job.groups(), 1);
+  switch (check_limits(size, options.limits)) {
+    case WithinLimits::TooManyTransfers:
+      outcome.obstacle = "needs " + std::to_string(size.transfers) +
+                         " transfers, more than --max-transfers allows";
+      outcome.too_many_transfers = size.transfers;
+      return;
+    case WithinLimits::TooMuchMemory:
+      outcome.obstacle =
+          "needs about " + to_text(size.memory) + " of memory, more than --max-memory allows";
+      outcome.too_much_memory = size.memory;
+      return;
+    case WithinLimits::Yes:
+      break;
   }
   if (options.verify == Verify::Yes) {
     outcome.check = check_job(cluster, job);

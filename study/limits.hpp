@@ -17,10 +17,24 @@ struct RunLimits {
   Bytes max_memory{std::numeric_limits<std::int64_t>::max()};
 };
 
-/// About the most that simulating a program takes beyond the topology, rounded up to whole MiB:
-/// 1,400 B a lane, as measured for `direct`, where every lane has its own path and a message under
-/// way.
+/// How large a simulation is, known before it runs.
+struct RunSize {
+  std::uint64_t transfers = 0;  ///< of one call, in all groups
+  std::uint64_t calls = 1;
+  Bytes memory{};  ///< about the most that it takes beyond the topology
+};
+
+/// The size of `calls` calls of a program, one after the other, in each of `groups` groups at once.
+/// Memory, rounded up to whole MiB: 1,400 B a lane, as measured for `direct`, where every lane has
+/// its own path and a message under way, and a time per rank and call.
+/// Throws: RangeError if the transfers of a call cannot be counted in 64 bits.
 /// Complexity: O(ranks).
-[[nodiscard]] Bytes memory_estimate(const Program& program);
+[[nodiscard]] RunSize size_of_run(const Program& program, std::uint64_t groups,
+                                  std::uint64_t calls);
+
+/// Whether a simulation of that size is within the limits, and if not, which one it exceeds first.
+enum class WithinLimits : std::uint8_t { Yes, TooManyTransfers, TooMuchMemory };
+
+[[nodiscard]] WithinLimits check_limits(const RunSize& size, const RunLimits& limits);
 
 }  // namespace collsim

@@ -153,11 +153,9 @@ Communicator as_listed(const Graph& graph, const PlacementRequest& request) {
     };
     const auto found = gpu_of_name.find(listed.name);
     if (found == gpu_of_name.end()) {
-      const std::string close = nearest(listed.name, names);
-      throw InputError(
-          "there is no GPU " + in_quotes(listed.name), "--placement",
-          close.empty() ? "the first is called " + names.front() : "did you mean " + close + "?",
-          place());
+      const std::string close = did_you_mean(listed.name, names);
+      throw InputError("there is no GPU " + in_quotes(listed.name), "--placement",
+                       close.empty() ? "the first is called " + names.front() : close, place());
     }
     const auto [first, is_new] = line_of.emplace(found->second, listed.line);
     if (!is_new) {

@@ -50,7 +50,7 @@ void add_job_options(CLI::App& app, JobOptions& options) {
   add_text(app, "--network-model", options.network_model, "MODEL",
            "flow: transfers share links fairly; ideal: they do not notice each other")
       ->group(simulation);
-  add_text(app, "--protocol", options.protocol, "P", "not modelled yet: refused")
+  add_text(app, "--protocol", options.protocol, "P", "Simple, LL or LL128: needs NCCL parameters, which do not exist yet")
       ->group(simulation);
   add_number(app, "--max-transfers", options.max_transfers,
              {0, std::numeric_limits<std::uint64_t>::max()}, "refuse longer simulations")
@@ -317,28 +317,29 @@ std::unique_ptr<Program> checked_program(const Cluster& cluster, const Collectiv
     }
     throw InputError(error.message(), "--algorithm", error.hint());
   }
-  require_within_limit(*program, iterations, options);
+  require_within_limits(size_of_run(*program, job.groups(), iterations), options);
   return program;
 }
 
-void require_within_limit(const Program& program, std::uint64_t iterations,
-                          const JobOptions& options) {
+void require_within_limits(const RunSize& size, const JobOptions& options) {
   const RunLimits limits = limits_of(options);
-  const std::uint64_t transfers = program.transfer_count();
-  if (iterations > 0 && transfers > limits.max_transfers / iterations) {
-    throw InputError("the simulation needs " + grouped(transfers) + " transfers" +
-                         (iterations > 1 ? " times " + grouped(iterations) + " iterations" : "") +
-                         ", more than " + grouped(limits.max_transfers),
-                     "--max-transfers",
-                     "fewer --channels, --chunks or iterations, a subset of the GPUs with --ranks, "
-                     "another --algorithm, or a higher limit");
-  }
-  if (const Bytes memory = memory_estimate(program); memory > limits.max_memory) {
-    throw InputError("the simulation needs about " + to_text(memory) + " of memory, more than " +
-                         human_bytes(limits.max_memory),
-                     "--max-memory",
-                     "fewer --channels, a subset of the GPUs with --ranks, another --algorithm, or "
-                     "a higher limit");
+  switch (check_limits(size, limits)) {
+    case WithinLimits::TooManyTransfers:
+      throw InputError(
+          "the simulation needs " + grouped(size.transfers) + " transfers" +
+              (size.calls > 1 ? " times " + grouped(size.calls) + " iterations" : "") +
+              ", more than " + grouped(limits.max_transfers),
+          "--max-transfers",
+          "fewer --channels, --chunks or iterations, a subset of the GPUs with --ranks, another "
+          "--algorithm, or a higher limit");
+    case WithinLimits::TooMuchMemory:
+      throw InputError("the simulation needs about " + to_text(size.memory) +
+                           " of memory, more than " + human_bytes(limits.max_memory),
+                       "--max-memory",
+                       "fewer --channels, a subset of the GPUs with --ranks, another --algorithm, "
+                       "or a higher limit");
+    case WithinLimits::Yes:
+      break;
   }
 }
 

@@ -73,15 +73,14 @@ void refuse_protocol(const JobOptions& options);
                                    const CallOptions& call, Bytes& requested);
 
 /// The program of a job whose algorithm is named. Throws: InputError("--algorithm") with what stands
-/// in its way, and as require_within_limit.
+/// in its way, and as require_within_limits.
 [[nodiscard]] std::unique_ptr<Program> checked_program(const Cluster& cluster,
                                                        const CollectiveJob& job,
                                                        std::uint64_t iterations,
                                                        const JobOptions& options);
 
-/// Throws: InputError("--max-transfers" or "--max-memory") with the estimate if a run would be too
-/// large.
-void require_within_limit(const Program& program, std::uint64_t iterations,
-                          const JobOptions& options);
+/// Throws: InputError("--max-transfers" or "--max-memory") with the estimate if a run of that size
+/// would be too large.
+void require_within_limits(const RunSize& size, const JobOptions& options);
 
 }  // namespace collsim

@@ -95,9 +95,8 @@ CLI::Option* add_number(CLI::App& app, const std::string& names,
 
 void refuse_word(const std::string& option, const std::string& what, const std::string& word,
                  const std::vector<std::string>& accepted) {
-  const std::string close = nearest(word, accepted);
   throw InputError("unknown " + what + " " + in_quotes(word) + "; expected " + one_of(accepted),
-                   option, close.empty() ? "" : "did you mean " + close + "?");
+                   option, did_you_mean(word, accepted));
 }
 
 }  // namespace collsim

@@ -11,7 +11,6 @@
 namespace collsim {
 
 enum class Format : std::uint8_t { Table, Json, Csv };
-enum class Quiet : std::uint8_t { No, Yes };
 
 struct OutputOptions {
   std::string format_name = "table";

@@ -21,10 +21,9 @@ std::string contents_of(const std::string& path) {
   std::error_code ignored;
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path, ignored)) {
-    const std::string close = nearest(path, {"block", "cyclic", "random"});
     throw InputError(
         in_quotes(path) + " is neither block, cyclic nor random, nor a file that can be read",
-        "--placement", close.empty() ? "" : "did you mean " + close + "?");
+        "--placement", did_you_mean(path, {"block", "cyclic", "random"}));
   }
   // It may be a device that has no end.
   std::string text(largest_file + 1, '\0');

@@ -78,9 +78,9 @@ std::optional<std::string> unknown_option(const Chosen& chosen) {
   return std::nullopt;
 }
 
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& accepted) {
-  const std::string close = nearest(word, accepted);
-  return close.empty() ? "" : "did you mean " + close + "? ";
+std::string nearest_hint(const std::string& word, const std::vector<std::string>& accepted) {
+  const std::string close = did_you_mean(word, accepted);
+  return close.empty() ? close : close + " ";
 }
 
 std::vector<std::string> missing_options(const CLI::App& app) {
@@ -151,7 +151,7 @@ InputError command_error(const Chosen& chosen, const std::string& see_help) {
   }
   const std::string& word = chosen.words.front();
   return InputError("unknown command " + in_quotes(word) + "; expected " + one_of(commands), "",
-                    did_you_mean(word, commands) + see_help);
+                    nearest_hint(word, commands) + see_help);
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error,
     const bool is_word = unknown->size() > 2;
     return InputError(
         "unknown option " + printable(*unknown), "",
-        (is_word ? did_you_mean(*unknown, option_names(*chosen.app)) : "") + see_help);
+        (is_word ? nearest_hint(*unknown, option_names(*chosen.app)) : "") + see_help);
   }
   if (wants_command) {
     return command_error(chosen, see_help);

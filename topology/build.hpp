@@ -31,9 +31,6 @@ void require_latency(Duration latency, const std::string& path);
 /// Throws: InputError at `path` if the count is 0.
 void require_count(std::uint32_t count, const std::string& path);
 
-/// "did you mean "x"?" for the nearest of the accepted words; empty if none is near.
-[[nodiscard]] std::string did_you_mean(const std::string& word,
-                                       const std::vector<std::string>& accepted);
 /// "links[2]" behind a prefix: "node.links[2]".
 [[nodiscard]] std::string at(const std::string& list, std::size_t index);
 

@@ -44,11 +44,6 @@ void require_count(std::uint32_t count, const std::string& path) {
   }
 }
 
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& accepted) {
-  const std::string known = nearest(word, accepted);
-  return known.empty() ? known : "did you mean " + in_quotes(known) + "?";
-}
-
 std::string at(const std::string& list, std::size_t index) {
   return list + "[" + std::to_string(index) + "]";
 }

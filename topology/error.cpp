@@ -149,6 +149,11 @@ std::string nearest(const std::string& word, const std::vector<std::string>& acc
   return best;
 }
 
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& accepted) {
+  const std::string close = nearest(word, accepted);
+  return close.empty() ? close : "did you mean " + in_quotes(close) + "?";
+}
+
 std::string printable(std::string_view text, std::size_t most) {
   std::string result;
   std::size_t at = 0;

@@ -82,6 +82,10 @@ class InternalError : public Error {
 [[nodiscard]] std::string nearest(const std::string& word,
                                   const std::vector<std::string>& accepted);
 
+/// `did you mean "x"?` for the nearest of the accepted words; empty if none is near.
+[[nodiscard]] std::string did_you_mean(const std::string& word,
+                                       const std::vector<std::string>& accepted);
+
 /// What the user wrote, fit for a message: control characters and what is
 /// no UTF-8 as '?', cut after `most` bytes.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most = 60);

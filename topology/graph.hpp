@@ -137,8 +137,6 @@ class GraphBuilder {
   LinkId add_cable(const Link& link);
   void reserve(std::size_t devices, std::size_t links);
 
-  [[nodiscard]] const Device& device(DeviceId id) const { return graph_.devices_[id.index()]; }
-
   /// Throws: InputError if there is no GPU. Complexity: O(devices + links).
   [[nodiscard]] Graph freeze() &&;
 

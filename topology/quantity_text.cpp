@@ -187,9 +187,8 @@ std::string unit_hint(const Quantity& quantity, std::string_view unit) {
   for (const Unit& known : quantity.units) {
     names.emplace_back(known.name);
   }
-  const std::string near = nearest(respelt(unit).substr(0, 8), names);
-  return "unknown unit " + in_quotes(unit) +
-         (near.empty() ? "" : ", did you mean \"" + near + "\"?") + "; " + units;
+  const std::string close = did_you_mean(respelt(unit).substr(0, 8), names);
+  return "unknown unit " + in_quotes(unit) + (close.empty() ? "" : ", " + close) + "; " + units;
 }
 
 std::int64_t parse(const Quantity& quantity, std::string_view text) {

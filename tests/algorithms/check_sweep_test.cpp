@@ -245,6 +245,9 @@ TEST_CASE("every other algorithm of the table is correct") {
       sweep_on_nodes(algorithm.name);
     }
   }
+  for (const std::string_view name : with_a_case_of_their_own) {
+    CHECK(find_algorithm(name).name == name);
+  }
 }
 
 TEST_CASE("the cost of a check follows the steps, not the bytes") {

@@ -176,7 +176,7 @@ TEST_CASE("a list that names what is not there, twice, or nothing") {
   CHECK(refusal(request) == "error: --placement: the list names no GPU");
   request.listed = {{"node0.gpu9"}};
   CHECK(refusal(request) ==
-        "error: --placement: there is no GPU \"node0.gpu9\"\nhint: did you mean node0.gpu0?");
+        "error: --placement: there is no GPU \"node0.gpu9\"\nhint: did you mean \"node0.gpu0\"?");
   request.listed = {{"x"}};
   CHECK(refusal(request) ==
         "error: --placement: there is no GPU \"x\"\nhint: the first is called node0.gpu0");

@@ -73,7 +73,7 @@ class Usage(program.Case):
                          "hint: see collsim --help")
         self.refused(["comparr"],
                      'error: unknown command "comparr"; expected run, compare, perf, topology, hierarchy or list\n'
-                     "hint: did you mean compare? see collsim --help")
+                     "hint: did you mean \"compare\"? see collsim --help")
         self.refused(["topology"], "error: a command is missing; expected show, check or export\n"
                      "hint: see collsim topology --help")
         self.refused(["topology", "shwo", *STAR],
@@ -129,13 +129,13 @@ class Usage(program.Case):
 
     def test_unknown_options(self):
         self.refused([*RUN, "--algoritm", "ring"],
-                     "error: unknown option --algoritm\nhint: did you mean --algorithm? see collsim run --help")
+                     "error: unknown option --algoritm\nhint: did you mean \"--algorithm\"? see collsim run --help")
         self.refused([*RUN, "--algoritm=ring"],
-                     "error: unknown option --algoritm\nhint: did you mean --algorithm? see collsim run --help")
+                     "error: unknown option --algoritm\nhint: did you mean \"--algorithm\"? see collsim run --help")
         self.refused([*PERF, "-q", "3"], "error: unknown option -q\nhint: see collsim perf --help")
         # The misspelt option is the cause, the missing one a consequence.
         self.refused(["run", "all_reduce", "--bytes", "1", "--clustr", "x"],
-                     "error: unknown option --clustr\nhint: did you mean --cluster? see collsim run --help")
+                     "error: unknown option --clustr\nhint: did you mean \"--cluster\"? see collsim run --help")
         # An option of another command.
         self.refused([*PERF, "--critical-path"],
                      "error: unknown option --critical-path\nhint: see collsim perf --help")
@@ -176,7 +176,7 @@ class Usage(program.Case):
         self.refused([*RUN, "--links", "some"], 'error: --links: unknown word "some"; expected top or all')
         self.refused(["list", "cluster"],
                      'error: KIND: unknown word "cluster"; expected clusters, nodes, gpus, algorithms, collectives or '
-                     'parameters\nhint: did you mean clusters?')
+                     'parameters\nhint: did you mean "clusters"?')
 
 
 class Sizes(program.Case):
@@ -228,16 +228,16 @@ class Names(program.Case):
     def test_collective(self):
         self.refused(["run", "all_reduc", *STAR, "--bytes", "1"],
                      f'error: COLLECTIVE: unknown collective "all_reduc"; expected {COLLECTIVES}\n'
-                     "hint: did you mean all_reduce?")
+                     "hint: did you mean \"all_reduce\"?")
 
     def test_algorithm(self):
         names = ("naive, ring, tree, double-tree, recursive-doubling, halving-doubling, bruck, direct, "
                  "direct-one-shot, pairwise or hierarchical")
         self.refused([*RUN, "--algorithm", "rinng"],
                      f'error: --algorithm: unknown algorithm "rinng"; expected auto, best, {names}\n'
-                     "hint: did you mean ring?")
+                     "hint: did you mean \"ring\"?")
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1", "--algorithms", "ring,tee"],
-                     f'error: --algorithms: unknown algorithm "tee"; expected {names}\nhint: did you mean tree?')
+                     f'error: --algorithms: unknown algorithm "tee"; expected {names}\nhint: did you mean "tree"?')
         self.refused([*PERF, "--algorithm", "nccl"],
                      f'error: --algorithm: unknown algorithm "nccl"; expected auto, best, {names}')
 
@@ -254,19 +254,19 @@ class Names(program.Case):
     def test_types_and_reductions(self):
         types = ("int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3 or f8e5m2")
         self.refused([*RUN, "--datatype", "flot"],
-                     f'error: --datatype: unknown data type "flot"; expected {types}\nhint: did you mean float?')
+                     f'error: --datatype: unknown data type "flot"; expected {types}\nhint: did you mean "float"?')
         self.refused([*PERF, "-d", "flot"],
-                     f'error: -d: unknown data type "flot"; expected {types}\nhint: did you mean float?')
+                     f'error: -d: unknown data type "flot"; expected {types}\nhint: did you mean "float"?')
         self.refused([*RUN, "--redop", "summ"],
                      'error: --redop: unknown reduction "summ"; expected sum, prod, max, min or avg\n'
-                     "hint: did you mean sum?")
+                     "hint: did you mean \"sum\"?")
         self.refused([*PERF, "-o", "mulsum"],
                      'error: -o: unknown reduction "mulsum"; expected sum, prod, max, min or avg')
 
     def test_network_model(self):
         self.refused([*RUN, "--network-model", "flw"],
                      'error: --network-model: unknown network model "flw"; expected flow or ideal\n'
-                     "hint: did you mean flow?")
+                     "hint: did you mean \"flow\"?")
 
     def test_cluster(self):
         shipped = len(self.json("list", "clusters")["entries"])
@@ -330,7 +330,7 @@ class Jobs(program.Case):
                 ("twice:3:1: ", "gpu0\ngpu1\ngpu0\n", 'GPU "gpu0" is listed twice, first in line 1'),
                 ("empty", "# nothing\n\n", "the list names no GPU"),
                 ("unknown:2:1: ", "gpu0\nxyz\n", 'there is no GPU "xyz"\nhint: the first is called gpu0'),
-                ("near:3:2: ", "gpu0\n\n gpu11\n", 'there is no GPU "gpu11"\nhint: did you mean gpu1?')]:
+                ("near:3:2: ", "gpu0\n\n gpu11\n", 'there is no GPU "gpu11"\nhint: did you mean "gpu1"?')]:
             with self.subTest(name):
                 file, colon, place = name.partition(":")
                 self.file(file, text)
@@ -342,7 +342,7 @@ class Jobs(program.Case):
                      'error: --node-list: expected a list of nodes such as "node[0-3,7]", got "node[0"')
         self.refused([*RUN, "--placement", "cyclc"],
                      'error: --placement: "cyclc" is neither block, cyclic nor random, nor a file that can be read\n'
-                     "hint: did you mean cyclic?")
+                     "hint: did you mean \"cyclic\"?")
         self.file("two", "gpu0\ngpu1\n")
         self.refused([*RUN, "--placement", "two", "--ranks", "2"],
                      "error: --placement: a list of GPUs already says how many: leave out --nodes, "
@@ -399,7 +399,7 @@ class Jobs(program.Case):
         self.refused([*RUN, "--algorithm", "Ring"],
                      'error: --algorithm: unknown algorithm "Ring"; expected auto, best, naive, ring, tree, '
                      "double-tree, recursive-doubling, halving-doubling, bruck, direct, direct-one-shot, pairwise or "
-                     "hierarchical\nhint: did you mean ring?")
+                     "hierarchical\nhint: did you mean \"ring\"?")
 
     def test_nodes_without_a_fabric(self):
         self.refused([*RUN, "--set", "nodes=2"],

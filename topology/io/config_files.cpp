@@ -79,10 +79,10 @@ std::string find_config(const ConfigPath& path, std::string_view folder,
     names.push_back(name);
   }
   const std::string word = reference.substr(0, 64);
-  const std::string near = nearest(word, names);
+  const std::string close = did_you_mean(word, names);
   const std::string noun(folder.substr(0, folder.size() - 1));  // "clusters" → "cluster"
   throw InputError("unknown " + noun + " " + in_quotes(reference) +
-                       (near.empty() ? "" : ", did you mean \"" + near + "\"?"),
+                       (close.empty() ? close : ", " + close),
                    {}, what_is_known(names, word, noun));
 }
 

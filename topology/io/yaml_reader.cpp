@@ -94,8 +94,8 @@ MappingReader::MappingReader(ReadContext context, const LocatedNode& located,
     if (std::find(accepted_.begin(), accepted_.end(), entry.key) != accepted_.end()) {
       continue;
     }
-    const std::string near = nearest(entry.key.substr(0, 64), accepted_);
-    refuse_key(entry.key, "unknown key" + (near.empty() ? "" : ", did you mean \"" + near + "\"?"),
+    const std::string close = did_you_mean(entry.key.substr(0, 64), accepted_);
+    refuse_key(entry.key, "unknown key" + (close.empty() ? close : ", " + close),
                "accepted: " + one_of(accepted_));
   }
 }
@@ -280,9 +280,8 @@ std::optional<std::size_t> MappingReader::chosen(const std::string& key,
   }
   const auto found = std::find(names.begin(), names.end(), *text);
   if (found == names.end()) {
-    const std::string near = nearest(text->substr(0, 64), names);
     refuse(key, "expected " + one_of(names) + ", got " + in_quotes(*text),
-           near.empty() ? "" : "did you mean \"" + near + "\"?");
+           did_you_mean(text->substr(0, 64), names));
   }
   return static_cast<std::size_t>(found - names.begin());
 }

@@ -68,7 +68,6 @@ class MappingReader {
   MappingReader(ReadContext context, const LocatedNode& located, std::vector<std::string> accepted);
 
   [[nodiscard]] bool has(std::string_view key) const { return find(key).has_value(); }
-  [[nodiscard]] const std::string& path() const { return path_; }
 
   // Each throws InputError if the value is not of the kind, or is missing and there is no default.
 

@@ -46,7 +46,6 @@ class YamlTree {
   [[nodiscard]] Sources& sources() { return sources_; }
   [[nodiscard]] const YamlNode& node(YamlId id) const { return nodes_[id.index()]; }
   [[nodiscard]] YamlNode& node(YamlId id) { return nodes_[id.index()]; }
-  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   /// The value of a key; absent if there is none or the node is no mapping.
   [[nodiscard]] std::optional<YamlId> find(YamlId mapping, std::string_view key) const;
   /// Throws: InputError when there are too many.
