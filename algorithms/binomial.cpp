@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "algorithms/binomial_tree.hpp"
+#include "algorithms/rank_circle.hpp"
 #include "algorithms/table.hpp"
 #include "algorithms/tree.hpp"
 #include "topology/error.hpp"
@@ -25,13 +26,8 @@ namespace {
 class Rotation {
  public:
   Rotation(std::uint32_t ranks, Rank root) : ranks_(ranks), root_(root) {}
-  [[nodiscard]] std::uint32_t number(Rank rank) const {
-    return rank >= root_ ? rank.value() - root_.value() : rank.value() + ranks_ - root_.value();
-  }
-  [[nodiscard]] Rank rank(std::uint32_t number) const {
-    const std::uint32_t rank = number + root_.value();
-    return Rank(rank >= ranks_ ? rank - ranks_ : rank);
-  }
+  [[nodiscard]] std::uint32_t number(Rank rank) const { return distance(root_, rank, ranks_); }
+  [[nodiscard]] Rank rank(std::uint32_t number) const { return after(root_, number, ranks_); }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] Rank root() const { return root_; }
 

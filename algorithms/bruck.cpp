@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "algorithms/pattern.hpp"
+#include "algorithms/rank_circle.hpp"
 #include "algorithms/table.hpp"
 #include "topology/error.hpp"
 
@@ -54,15 +55,6 @@ class Bruck : public Pattern {
   }
   /// A send and a receive in each round.
   [[nodiscard]] std::uint64_t exchange_steps() const { return 2 * std::uint64_t{rounds()}; }
-  /// Requires: distance < ranks.
-  [[nodiscard]] Rank after(Rank rank, std::uint32_t distance) const {
-    const std::uint32_t value = rank.value() + distance;
-    return Rank(value >= ranks_ ? value - ranks_ : value);
-  }
-  [[nodiscard]] Rank before(Rank rank, std::uint32_t distance) const {
-    return Rank(rank.value() >= distance ? rank.value() - distance
-                                         : rank.value() + ranks_ - distance);
-  }
   /// Blocks in order of ranks and by distance: from the rank on, and those before it (none for
   /// rank 0).
   struct Turn {
@@ -112,11 +104,11 @@ class BruckAllGather final : public Bruck {
     return step;
   }
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t, std::uint32_t slot) const override {
-    return {before(rank, 1U << slot), 0, slot};
+    return {before(rank, 1U << slot, ranks()), 0, slot};
   }
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t,
                                         std::uint32_t slot) const override {
-    return {after(rank, 1U << slot), 0, slot};
+    return {after(rank, 1U << slot, ranks()), 0, slot};
   }
 };
 
@@ -137,7 +129,8 @@ class BruckAllToAll final : public Bruck {
     if (index >= exchange_steps()) {
       // The places are in falling order of senders, which no span can express: block by block.
       const auto place = static_cast<std::uint32_t>(index - exchange_steps());
-      return copy(part.blocks(scratch, place), part.blocks(output, before(rank, place).value()));
+      return copy(part.blocks(scratch, place),
+                  part.blocks(output, before(rank, place, ranks()).value()));
     }
     const auto round = static_cast<std::uint32_t>(index / 2);
     const std::uint32_t bit = 1U << round;
@@ -154,11 +147,11 @@ class BruckAllToAll final : public Bruck {
     return step;
   }
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t, std::uint32_t slot) const override {
-    return {after(rank, 1U << slot), 0, slot};
+    return {after(rank, 1U << slot, ranks()), 0, slot};
   }
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t,
                                         std::uint32_t slot) const override {
-    return {before(rank, 1U << slot), 0, slot};
+    return {before(rank, 1U << slot, ranks()), 0, slot};
   }
 };
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "algorithms/flat.hpp"
+#include "algorithms/rank_circle.hpp"
 #include "algorithms/table.hpp"
 #include "topology/error.hpp"
 
@@ -33,12 +34,10 @@ class EachToEach : public Pattern {
 
  protected:
   [[nodiscard]] Rank receiver(Rank rank, std::uint32_t lane) const {
-    const std::uint32_t peer = rank.value() + 1 + lane;
-    return Rank(peer >= ranks_ ? peer - ranks_ : peer);
+    return after(rank, 1 + lane, ranks_);
   }
   [[nodiscard]] Rank sender(Rank rank, std::uint32_t lane) const {
-    const std::uint32_t back = lane + 1;
-    return Rank(rank.value() >= back ? rank.value() - back : rank.value() + ranks_ - back);
+    return before(rank, 1 + lane, ranks_);
   }
 
  private:

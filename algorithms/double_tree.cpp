@@ -14,6 +14,7 @@
 #include <bit>
 #include <utility>
 
+#include "algorithms/rank_circle.hpp"
 #include "algorithms/table.hpp"
 #include "algorithms/tree.hpp"
 #include "topology/error.hpp"
@@ -88,8 +89,7 @@ class BinaryTree final : public Tree {
  private:
   [[nodiscard]] std::uint32_t place_of(Rank rank) const {
     const std::uint32_t m = ranks_ - 1;
-    const std::uint32_t first =
-        rank > root_ ? rank.value() - root_.value() : rank.value() + ranks_ - root_.value();
+    const std::uint32_t first = distance(root_, rank, ranks_);
     if (which_ == Which::First) {
       return first;
     }
@@ -104,8 +104,7 @@ class BinaryTree final : public Tree {
     if (which_ == Which::Second) {
       first = m % 2 == 0 ? m + 1 - place : place % m + 1;
     }
-    const std::uint32_t rank = root_.value() + first;
-    return Rank(rank >= ranks_ ? rank - ranks_ : rank);
+    return after(root_, first, ranks_);
   }
 
   std::uint32_t ranks_;

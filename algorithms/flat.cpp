@@ -1,5 +1,7 @@
 #include "algorithms/flat.hpp"
 
+#include "algorithms/rank_circle.hpp"
+
 namespace collsim {
 
 namespace {
@@ -74,17 +76,12 @@ class Flat : public Pattern {
     step.bytes = step.source->total;
     return step;
   }
-  [[nodiscard]] Rank peer(std::uint32_t lane) const {
-    const std::uint32_t rank = root_.value() + 1 + lane;
-    return Rank(rank >= ranks_ ? rank - ranks_ : rank);
-  }
+  [[nodiscard]] Rank peer(std::uint32_t lane) const { return after(root_, 1 + lane, ranks_); }
   [[nodiscard]] Connection other_end(Rank rank, std::uint32_t lane) const {
     if (rank == root_) {
       return {peer(lane), 0, 0};
     }
-    const std::uint32_t distance =
-        rank > root_ ? rank.value() - root_.value() : rank.value() + ranks_ - root_.value();
-    return {root_, distance - 1, 0};
+    return {root_, distance(root_, rank, ranks_) - 1, 0};
   }
 
   std::uint32_t ranks_;
@@ -200,13 +197,10 @@ class FlatReduce final : public Pattern {
     return rank == root_ ? ranks_ - 1 : 0;
   }
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t, std::uint32_t) const override {
-    const std::uint32_t distance =
-        rank > root_ ? rank.value() - root_.value() : rank.value() + ranks_ - root_.value();
-    return {root_, 0, distance - 1};
+    return {root_, 0, distance(root_, rank, ranks_) - 1};
   }
   [[nodiscard]] Connection receive_from(Rank, std::uint32_t, std::uint32_t slot) const override {
-    const std::uint32_t rank = root_.value() + 1 + slot;
-    return {Rank(rank >= ranks_ ? rank - ranks_ : rank), 0, 0};
+    return {after(root_, 1 + slot, ranks_), 0, 0};
   }
 
  private:

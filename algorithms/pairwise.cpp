@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "algorithms/pattern.hpp"
+#include "algorithms/rank_circle.hpp"
 #include "algorithms/table.hpp"
 #include "topology/error.hpp"
 
@@ -42,12 +43,10 @@ class Pairwise : public Pattern {
 
  protected:
   [[nodiscard]] Rank receiver(Rank rank, std::uint32_t slot) const {
-    const std::uint32_t peer = rank.value() + 1 + slot;
-    return Rank(peer >= ranks_ ? peer - ranks_ : peer);
+    return after(rank, 1 + slot, ranks_);
   }
   [[nodiscard]] Rank sender(Rank rank, std::uint32_t slot) const {
-    const std::uint32_t back = slot + 1;
-    return Rank(rank.value() >= back ? rank.value() - back : rank.value() + ranks_ - back);
+    return before(rank, 1 + slot, ranks_);
   }
   /// The first half of a round.
   [[nodiscard]] Step send(Rank rank, std::uint32_t slot, const Part& part) const {

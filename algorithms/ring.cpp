@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/rank_circle.hpp"
 #include "algorithms/table.hpp"
 #include "topology/error.hpp"
 
@@ -19,19 +20,14 @@ class Ring : public Pattern {
   [[nodiscard]] std::uint32_t send_slots(Rank, std::uint32_t) const override { return 1; }
   [[nodiscard]] std::uint32_t receive_slots(Rank, std::uint32_t) const override { return 1; }
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t, std::uint32_t) const override {
-    return {Rank(rank.value() + 1 == ranks_ ? 0 : rank.value() + 1), 0, 0};
+    return {after(rank, 1, ranks_), 0, 0};
   }
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t, std::uint32_t) const override {
-    return {Rank(rank.value() == 0 ? ranks_ - 1 : rank.value() - 1), 0, 0};
+    return {before(rank, 1, ranks_), 0, 0};
   }
 
  protected:
   static constexpr SlotRange slot{0, 1};
-
-  /// `value` - `back` modulo the ranks. Requires: value < ranks, back ≤ ranks.
-  [[nodiscard]] std::uint32_t before(std::uint32_t value, std::uint32_t back) const {
-    return value >= back ? value - back : value + ranks_ - back;
-  }
 
  private:
   std::uint32_t ranks_;
@@ -64,7 +60,7 @@ class RingReduceScatter final : public RingOfBlocks {
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
     const auto k = static_cast<std::uint32_t>(index);
-    const std::uint32_t block = before(rank.value(), k + 1);
+    const std::uint32_t block = before(rank, k + 1, ranks()).value();
     Step step;
     step.bytes = part.bytes_of(block);
     step.source = part.blocks(from(), block);
@@ -87,7 +83,7 @@ class RingAllGather final : public RingOfBlocks {
   [[nodiscard]] Step step(Rank rank, std::uint32_t, std::uint64_t index,
                           const Part& part) const override {
     const auto k = static_cast<std::uint32_t>(index);
-    const std::uint32_t block = before(rank.value(), k);
+    const std::uint32_t block = before(rank, k, ranks()).value();
     Step step;
     step.bytes = part.bytes_of(block);
     if (k == 0) {
@@ -118,7 +114,7 @@ class Chain : public Ring {
  protected:
   /// Ranks from the root on: the root has 0.
   [[nodiscard]] std::uint32_t distance(Rank rank) const {
-    return before(rank.value(), root_.value());
+    return collsim::distance(root_, rank, ranks());
   }
   [[nodiscard]] Span input(const Part& part) const { return part.blocks(from_, 0); }
   [[nodiscard]] Span output(const Part& part) const { return part.blocks(to_, 0); }

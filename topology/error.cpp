@@ -93,7 +93,8 @@ InputError InputError::with_location(SourceLocation location) const {
 std::string InputError::render(std::string_view severity) const {
   std::string text;
   if (!location_.file.empty()) {
-    text += location_.file + ":";
+    constexpr std::size_t longest_name = 4096;
+    text += printable(location_.file, longest_name) + ":";
     if (location_.line > 0) {
       text += std::to_string(location_.line) + ":" + std::to_string(location_.column) + ":";
     }
