@@ -86,8 +86,9 @@ void add_config_directory(CLI::App& app, ClusterOptions& options) {
       ->group("Cluster");
 }
 
-void add_cluster_options(CLI::App& app, ClusterOptions& options) {
-  add_text(app, "--cluster", options.cluster, "C",
+void add_cluster_options(CLI::App& app, ClusterOptions& options, ClusterNaming naming) {
+  const bool by_word = naming == ClusterNaming::OptionOrWord;
+  add_text(app, by_word ? "--cluster,CLUSTER" : "--cluster", options.cluster, "C",
            "a name (`collsim list clusters` shows them) or a YAML file")
       ->required()
       ->group("Cluster");

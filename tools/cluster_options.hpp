@@ -2,6 +2,7 @@
 
 // The options that choose a cluster, and loading it.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +19,12 @@ struct ClusterOptions {
   std::string config_directory;
 };
 
+/// Whether the cluster may also be given as a word of its own, for commands that have no other.
+enum class ClusterNaming : std::uint8_t { Option, OptionOrWord };
+
 /// Adds --cluster (required), --set and --config-dir.
-void add_cluster_options(CLI::App& app, ClusterOptions& options);
+void add_cluster_options(CLI::App& app, ClusterOptions& options,
+                         ClusterNaming naming = ClusterNaming::Option);
 /// The same for a command that takes several clusters: --cluster may be given several times, and what
 /// --set says holds for each.
 struct ClustersOptions {

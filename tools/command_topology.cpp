@@ -73,7 +73,7 @@ Exit export_picture(const TopologyCommand& command) {
 CLI::App* add_subcommand(CLI::App& topology, const std::string& name, const std::string& about,
                          TopologyCommand& command) {
   CLI::App* sub = topology.add_subcommand(name, about);
-  add_cluster_options(*sub, command.cluster);
+  add_cluster_options(*sub, command.cluster, ClusterNaming::OptionOrWord);
   return sub;
 }
 

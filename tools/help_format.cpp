@@ -31,8 +31,13 @@ std::string entry(const std::string& name, const std::string& text) {
   return out;
 }
 
+/// A word that has no option name before it; some may be given either way.
+bool is_only_word(const CLI::Option& option) {
+  return option.get_positional() && option.get_lnames().empty();
+}
+
 std::string names_of(const CLI::Option& option) {
-  if (option.get_positional()) {
+  if (is_only_word(option)) {
     return option.get_name();
   }
   std::string text;
@@ -50,8 +55,8 @@ std::string names_of(const CLI::Option& option) {
 
 std::string text_of(const CLI::Option& option) {
   std::string text = option.get_description();
-  if (option.get_required() && !option.get_positional()) {
-    text += " (required)";
+  if (option.get_required() && !is_only_word(option)) {
+    text += option.get_positional() ? " (required; the word alone will do)" : " (required)";
   }
   if (!option.get_default_str().empty()) {
     text += " (default: " + option.get_default_str() + ")";
@@ -65,7 +70,10 @@ std::string usage_line(const CLI::App& app, const std::string& name) {
     if (!option->get_required()) {
       continue;
     }
-    line += " " + names_of(*option);
+    line += " ";
+    line += option->get_positional() && !is_only_word(*option)
+                ? "[--" + option->get_lnames().front() + "] " + option->get_type_name()
+                : names_of(*option);
   }
   if (!app.get_subcommands([](const CLI::App*) { return true; }).empty()) {
     line += " COMMAND";
@@ -76,7 +84,7 @@ std::string usage_line(const CLI::App& app, const std::string& name) {
 std::string group_text(const CLI::App& app, const std::string& group) {
   std::string text;
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group() != group || option->get_positional()) {
+    if (option->get_group() != group || is_only_word(*option)) {
       continue;
     }
     text += entry(names_of(*option), text_of(*option));
@@ -94,7 +102,7 @@ std::string HelpFormat::make_help(const CLI::App* app, std::string name,
   std::string text = name + ": " + app->get_description() + "\n\n" + usage_line(*app, name);
   std::string positionals;
   for (const CLI::Option* option : app->get_options()) {
-    if (option->get_positional()) {
+    if (is_only_word(*option)) {
       positionals += entry(names_of(*option), text_of(*option));
     }
   }

@@ -17,11 +17,22 @@
 
 namespace collsim {
 
+enum class ProcessorVendor : std::uint8_t { Intel, Amd, Arm, Power, Zhaoxin };
+
+/// `devices[i].processor`: what a CPU calls itself; `family` and `model` are those of CPUID, which
+/// Arm and POWER do not have. For NCCL's choices: no simulated time depends on it.
+struct ProcessorSpec {
+  ProcessorVendor vendor = ProcessorVendor::Intel;
+  std::uint32_t family = 0;
+  std::uint32_t model = 0;
+};
+
 /// `devices[i]`: a family of like devices in a node.
 struct DeviceGroupSpec {
   std::string name;  ///< stem: members are name0, name1, …; just `name` where count is not given
   DeviceKind kind = DeviceKind::Gpu;
-  std::optional<std::uint32_t> count;  ///< absent: one device, without a number
+  std::optional<std::uint32_t> count;        ///< absent: one device, without a number
+  std::optional<ProcessorSpec> processor{};  ///< of CPUs
 };
 
 /// How a link entry joins two families (`links[i].connect`).
@@ -54,6 +65,11 @@ struct NodeSpec {
   std::vector<DeviceGroupSpec> devices;
   std::vector<LinkSpec> links;
   std::vector<MemoryLevelSpec> gpu_memory;  ///< what is inside each of its GPUs; may be empty
+  /// Of its GPUs, as CUDA counts it, times ten: 90 for 9.0. Absent: not NVIDIA's, or not told.
+  std::optional<std::uint32_t> compute_capability;
+  /// Machines with an operating system of their own, of which the node is made (a rack of trays on
+  /// one NVLink); CPUs, GPUs and NICs are dealt to them in order.
+  std::uint32_t hosts = 1;
 };
 
 enum class FabricKind : std::uint8_t {
@@ -149,6 +165,12 @@ struct NodeGroupSpec {
   NodeSpec node;
 };
 
+/// `environment`: a variable that is set for every process, as text.
+struct EnvironmentVariable {
+  std::string name;
+  std::string value;
+};
+
 /// A whole cluster description.
 struct ClusterSpec {
   std::string name;
@@ -158,6 +180,7 @@ struct ClusterSpec {
   std::vector<NodeGroupSpec> more_nodes;  ///< others behind them
   FabricSpec fabric;
   std::optional<ExplicitGraphSpec> graph;
+  std::vector<EnvironmentVariable> environment;
   std::vector<Provenance> values;  ///< every value in force, in document order
 };
 

@@ -141,9 +141,9 @@ class Usage(program.Case):
                      "error: unknown option --critical-path\nhint: see collsim perf --help")
 
     def test_arguments_too_many_or_too_few(self):
-        self.refused(["topology", "show", "textbook-star"],
+        self.refused(["run", "all_reduce", "textbook-star", "--bytes", "1M"],
                      'error: unexpected argument "textbook-star", and missing --cluster\n'
-                     "hint: see collsim topology show --help")
+                     "hint: see collsim run --help")
         self.refused(["run", "--", "all_reduce"],
                      "error: missing --bytes and --cluster\nhint: see collsim run --help")
         self.refused([*RUN, "extra"], 'error: unexpected argument "extra"\nhint: see collsim run --help')
@@ -293,7 +293,7 @@ class Names(program.Case):
         self.refused([*RUN, "--set", "nodes"], 'error: --set: expected PATH=VALUE such as "nodes=4", got "nodes"')
         self.refused([*RUN, "--set", "nods=3"],
                      '--set nods=3: error: nods: unknown key, did you mean "nodes"?\n'
-                     "hint: accepted: name, description, gpus, nodes, node, fabric or graph")
+                     "hint: accepted: name, description, gpus, nodes, node, fabric, graph or environment")
         self.refused([*RUN, "--set", "nodes=0"],
                      '--set nodes=0: error: nodes: expected a whole number from 1 to 1048576, got "0"')
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -56,33 +57,109 @@ LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_fami
   return link;
 }
 
+constexpr std::array<Choice<ProcessorVendor>, 5> vendors{{{"intel", ProcessorVendor::Intel},
+                                                          {"amd", ProcessorVendor::Amd},
+                                                          {"arm", ProcessorVendor::Arm},
+                                                          {"power", ProcessorVendor::Power},
+                                                          {"zhaoxin", ProcessorVendor::Zhaoxin}}};
+
+ProcessorSpec read_processor(const MappingReader& device) {
+  constexpr IntegerRange cpuid{0, 4095};
+  const MappingReader reader = device.mapping("processor", {"vendor", "family", "model"});
+  ProcessorSpec processor;
+  processor.vendor = reader.choice("vendor", choices(vendors));
+  if (processor.vendor == ProcessorVendor::Arm || processor.vendor == ProcessorVendor::Power) {
+    for (const std::string key : {"family", "model"}) {
+      if (reader.has(key)) {
+        reader.refuse_key(key, "only x86 processors have one");
+      }
+    }
+    return processor;
+  }
+  processor.family = reader.integer("family", cpuid);
+  processor.model = reader.integer("model", cpuid);
+  return processor;
+}
+
+DeviceGroupSpec read_devices(const MappingReader& device) {
+  DeviceGroupSpec group;
+  group.name = device.text("name");
+  group.kind = device.choice("kind", choices(device_kinds));
+  if (device.has("count")) {
+    group.count = device.integer("count", device_counts);
+  }
+  if (device.has("processor")) {
+    if (group.kind != DeviceKind::Cpu) {
+      device.refuse_key("processor", "only devices of kind cpu are processors");
+    }
+    group.processor = read_processor(device);
+  }
+  return group;
+}
+
+/// "9.0" as 90.
+std::uint32_t read_compute_capability(const MappingReader& node) {
+  const std::string text = node.text("compute_capability");
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  const char* const end = text.data() + text.size();
+  const char* const point = std::from_chars(text.data(), end, major).ptr;
+  const bool has_point = point != end && *point == '.' && end - point == 2;
+  const bool whole = has_point && std::from_chars(point + 1, end, minor).ptr == end;
+  if (!whole || major == 0 || major > 99) {
+    node.refuse("compute_capability",
+                "expected a compute capability such as 9.0, got " + in_quotes(text));
+  }
+  return major * 10 + minor;
+}
+
+/// As many machines as share the devices evenly.
+std::uint32_t read_hosts(const MappingReader& reader, const NodeSpec& node) {
+  const std::uint32_t hosts = reader.integer("hosts", device_counts, Default<std::uint32_t>{1});
+  if (node.gpus % hosts != 0) {
+    reader.refuse("hosts", "expected a divisor of the " + std::to_string(node.gpus) +
+                               " GPUs, got \"" + std::to_string(hosts) + "\"");
+  }
+  for (const DeviceGroupSpec& group : node.devices) {
+    const bool dealt = group.kind == DeviceKind::Cpu || group.kind == DeviceKind::Nic ||
+                       group.kind == DeviceKind::PcieSwitch;
+    if (dealt && group.count.value_or(1) % hosts != 0) {
+      reader.refuse("hosts", "expected a divisor of the " +
+                                 std::to_string(group.count.value_or(1)) + " devices \"" +
+                                 group.name + "\", got \"" + std::to_string(hosts) + "\"");
+    }
+  }
+  return hosts;
+}
+
 NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::string& hint) {
   const std::optional<LocatedNode> located = owner.find("node");
   if (!located) {
     owner.refuse_missing("node", hint);
   }
   const MappingReader reader(context, *located,
-                             {"name", "description", "gpus", "devices", "links", "gpu_memory"});
+                             {"name", "description", "gpus", "compute_capability", "hosts",
+                              "devices", "links", "gpu_memory"});
   NodeSpec node;
   node.name = reader.text("name", Default<std::string>{"node"});
   if (reader.has("description")) {
     static_cast<void>(reader.text("description"));
   }
   node.gpus = reader.integer("gpus", device_counts);
+  if (reader.has("compute_capability")) {
+    node.compute_capability = read_compute_capability(reader);
+  }
   for (const LocatedNode& item : reader.items("devices")) {
-    const MappingReader device(context, item, {"name", "kind", "count"});
-    DeviceGroupSpec group;
-    group.name = device.text("name");
-    group.kind = device.choice("kind", choices(device_kinds));
-    if (device.has("count")) {
-      group.count = device.integer("count", device_counts);
-    }
-    node.devices.push_back(std::move(group));
+    node.devices.push_back(
+        read_devices(MappingReader(context, item, {"name", "kind", "count", "processor"})));
   }
   for (const LocatedNode& item : reader.items("links")) {
     node.links.push_back(read_link(context, item, true));
   }
   node.gpu_memory = read_gpu_memory(context, reader);
+  if (reader.has("hosts")) {
+    node.hosts = read_hosts(reader, node);
+  }
   return node;
 }
 
@@ -146,6 +223,25 @@ ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) 
   return graph;
 }
 
+/// The names are the programs' own: which of them mean something is for their models to say.
+std::vector<EnvironmentVariable> read_environment(ReadContext context,
+                                                  const MappingReader& cluster) {
+  std::vector<EnvironmentVariable> environment;
+  const std::optional<LocatedNode> located = cluster.find("environment");
+  if (!located) {
+    return environment;
+  }
+  std::vector<std::string> names;
+  for (const YamlEntry& entry : context.tree.node(located->id).entries) {
+    names.push_back(entry.key);
+  }
+  const MappingReader reader(context, *located, names);
+  for (const std::string& name : names) {
+    environment.push_back({name, reader.text(name)});
+  }
+  return environment;
+}
+
 std::uint32_t node_count(const ExplicitGraphSpec& graph) {
   std::uint32_t nodes = 1;
   for (const ExplicitDeviceSpec& device : graph.devices) {
@@ -161,10 +257,12 @@ std::uint32_t node_count(const ExplicitGraphSpec& graph) {
 ClusterSpec read_cluster_spec(const YamlTree& tree, YamlId root) {
   ClusterSpec spec;
   const ReadContext context{tree, spec.values};
-  const MappingReader reader(context, LocatedNode{root, {}},
-                             {"name", "description", "gpus", "nodes", "node", "fabric", "graph"});
+  const MappingReader reader(
+      context, LocatedNode{root, {}},
+      {"name", "description", "gpus", "nodes", "node", "fabric", "graph", "environment"});
   spec.name = reader.text("name");
   spec.description = reader.text("description", Default<std::string>{});
+  spec.environment = read_environment(context, reader);
   if (reader.has("graph")) {
     spec.graph = read_graph(context, reader);
     spec.nodes = node_count(*spec.graph);
