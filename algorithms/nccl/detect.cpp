@@ -26,7 +26,7 @@ std::vector<std::size_t> domains_of(const System& system, const Paths& paths) {
   return domains;
 }
 
-System trimmed(const System& system, const Paths& paths, Span span, std::size_t rank) {
+System trimmed(const System& system, const Paths& paths, NodeCount nodes, std::size_t rank) {
   const auto& gpus = system.all(PartKind::Gpu);
   const std::vector<std::size_t> domains = domains_of(system, paths);
   std::optional<std::size_t> own;
@@ -42,7 +42,7 @@ System trimmed(const System& system, const Paths& paths, Span span, std::size_t 
     leave_out[gpus[g].index()] = domains[g] != *own;
     all_here = all_here && domains[g] == *own;
   }
-  if (span == Span::OneNode && all_here) {
+  if (nodes == NodeCount::One && all_here) {
     for (const PartId net : system.all(PartKind::Net)) {
       leave_out[net.index()] = true;
     }
@@ -84,10 +84,10 @@ void measure(DetectedNode& node) {
 
 }  // namespace
 
-DetectedNode detect(const Machine& machine, Span span, const DetectOptions& options,
+DetectedNode detect(const Machine& machine, NodeCount nodes, const DetectOptions& options,
                     std::size_t rank) {
   const System whole = make_system(machine, options.link_speeds);
-  System system = trimmed(whole, find_paths(whole, options), span, rank);
+  System system = trimmed(whole, find_paths(whole, options), nodes, rank);
   Paths paths = find_paths(system, options);
   DetectedNode node{std::move(system), std::move(paths), options, 0, 0, {}};
   node.gpus = node.system.all(PartKind::Gpu);

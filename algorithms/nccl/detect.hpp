@@ -20,7 +20,7 @@
 namespace collsim::nccl {
 
 /// Whether the communicator spans more than the node.
-enum class Span : std::uint8_t { OneNode, SeveralNodes };
+enum class NodeCount : std::uint8_t { One, Several };
 
 struct DetectedNode {
   System system;
@@ -32,7 +32,7 @@ struct DetectedNode {
 };
 
 /// What the GPU of a rank (within the node) sees. Throws: InputError as make_system does.
-[[nodiscard]] DetectedNode detect(const Machine& machine, Span span,
+[[nodiscard]] DetectedNode detect(const Machine& machine, NodeCount nodes,
                                   const DetectOptions& options = {}, std::size_t rank = 0);
 
 /// From GPU to GPU, ranks within the node. Requires: both below gpus.size().

@@ -65,4 +65,8 @@ struct Graph {
 /// The name in NCCL's logs and graph files: "NVL", "PIX", ...
 [[nodiscard]] std::string_view name(PathType type);
 
+/// The value of a level variable (NCCL_P2P_LEVEL, NCCL_NET_GDR_LEVEL): the name of a type up to SYS, or a
+/// number of old versions (0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS). Nothing if it is neither.
+[[nodiscard]] std::optional<PathType> path_level(std::string_view text);
+
 }  // namespace collsim::nccl

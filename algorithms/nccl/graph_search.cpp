@@ -76,11 +76,10 @@ class GraphSearch {
     if (best_.pattern == Pattern::Nvls) {
       best_.most_channels = std::min(options_.constants.most_nvls_heads, gpus_);
     }
-    const bool nvls_inside = !several_ && best_.pattern == Pattern::Nvls;
     if (gpus_ == 1 && best_.pattern != Pattern::Ring) {
       best_.pattern = Pattern::Tree;
     }
-    if (nvls_inside && best_.pattern == Pattern::Nvls) {
+    if (!several_ && best_.pattern == Pattern::Nvls) {
       best_.least_channels = best_.most_channels;  // pull evenly from all GPUs
     }
     // Trees suit two groups of GPUs, but need two channels, as many as rings.
@@ -326,12 +325,19 @@ Graph search_graph(const DetectedNode& node, const SearchOptions& options, Patte
 }
 
 Graphs search_graphs(const DetectedNode& node, const SearchOptions& options) {
+  const auto given_or_searched = [&](const std::optional<Graph>& given, Pattern pattern,
+                                     std::size_t least, std::size_t most) {
+    const bool usable =
+        given && !given->channels.empty() && !(options.cross_nic == 0 && given->cross_nic == 1);
+    return usable ? *given : search_graph(node, options, pattern, least, most);
+  };
+  const std::size_t most = options.constants.most_channels;
   Graphs graphs;
-  graphs.ring = search_graph(node, options, Pattern::Ring, 1, options.constants.most_channels);
+  graphs.ring = given_or_searched(options.given_ring, Pattern::Ring, 1, most);
   const std::size_t channels = graphs.ring.channels.size();
-  graphs.tree = search_graph(node, options, Pattern::BalancedTree, channels, channels);
+  graphs.tree = given_or_searched(options.given_tree, Pattern::BalancedTree, channels, channels);
   if (options.nvls_enable) {
-    Graph nvls = search_graph(node, options, Pattern::Nvls, 1, options.constants.most_channels);
+    Graph nvls = given_or_searched(options.given_nvls, Pattern::Nvls, 1, most);
     if (!nvls.channels.empty()) {
       graphs.nvls = std::move(nvls);
     }

@@ -192,7 +192,8 @@ class Builder {
 
   void add_nets(const MachineNic& nic, Index parent, std::size_t host) {
     for (const MachineNet& net : nic.nets) {
-      if (!net.dev) {
+      // NCCL finds a device by its number: a second of the number is never found.
+      if (!net.dev || draft_.find(PartKind::Net, host, static_cast<std::uint64_t>(*net.dev))) {
         continue;
       }
       const Index index = add_part(PartKind::Net, host, static_cast<std::uint64_t>(*net.dev));

@@ -94,6 +94,10 @@ struct SearchOptions {
   int cross_nic{2};  ///< 0: never leave by another rail, 1: always allowed, 2: if it helps
   bool nvls_enable{true};
   bool scatter_nics{true};  ///< NVLink domains over several hosts: NICs of all GPUs in turn
+  /// Graphs of a file (NCCL_GRAPH_FILE), which replace what would be searched if they have channels.
+  std::optional<Graph> given_ring{};
+  std::optional<Graph> given_tree{};
+  std::optional<Graph> given_nvls{};
 };
 
 }  // namespace collsim::nccl

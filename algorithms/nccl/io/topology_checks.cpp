@@ -49,10 +49,6 @@ class Checks {
       if (child.name == "pci") {
         look_at(child, parent);
         look_below(child);
-      } else if (child.name == "nic") {
-        look_below(child);
-      } else if (child.name == "net") {
-        look_at_net(child);
       }
     }
   }
@@ -88,12 +84,6 @@ class Checks {
     }
   }
 
-  void look_at_net(const XmlElement& net) {
-    if (const auto dev = reader_.text(net, "dev"); dev && !devs_.insert({host_, *dev}).second) {
-      reader_.warn(net, "dev", "two network devices have this number");
-    }
-  }
-
   void check_nvlinks() {
     std::map<std::pair<Address, Address>, int> counts;
     for (const Nvlink& nvlink : nvlinks_) {
@@ -121,7 +111,6 @@ class Checks {
   std::size_t ranks_ = 0;
   std::map<Address, const XmlElement*> parents_;
   std::set<Address> with_gpu_;
-  std::set<std::pair<std::string, std::string>> devs_;
   std::vector<Nvlink> nvlinks_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "algorithms/nccl/io/topology_checks.hpp"
@@ -33,6 +34,12 @@ std::size_t count_elements(const XmlElement& element) {
     count += count_elements(child);
   }
   return count;
+}
+
+bool is_bus_id(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdefABCDEF";
+  return text.find_first_of(digits) == 0 &&
+         text.find_first_not_of(std::string(digits) + ":.") == std::string_view::npos;
 }
 
 bool is_container_interface(std::string_view name) {
@@ -93,6 +100,7 @@ class MachineReader {
     MachineCpu cpu;
     cpu.numa_id = reader_.required_number(element, "numaid", {-1, 65535});
     cpu.host_hash = reader_.text(element, "host_hash");
+    host_ = cpu.host_hash.value_or("");
     cpu.affinity = reader_.text(element, "affinity");
     read_model(element, cpu);
     for (const XmlElement& child : element.children) {
@@ -142,7 +150,7 @@ class MachineReader {
   MachinePci read_pci(const XmlElement& element) {
     MachinePci pci;
     pci.bus_id = reader_.required_text(element, "busid");
-    if (bus_number(pci.bus_id) == 0) {
+    if (!is_bus_id(pci.bus_id)) {
       reader_.fail(element, "busid",
                    "expected a PCI bus id such as \"0000:1b:00.0\", got " + in_quotes(pci.bus_id));
     }
@@ -231,6 +239,9 @@ class MachineReader {
                  interfaces_ == ContainerInterfaces::LeaveOut && is_container_interface(net.name)) {
         reader_.warn(child, "", "interfaces of containers and bridges are left out");
       } else {
+        if (net.dev && !devs_.insert({host_, *net.dev}).second) {
+          reader_.warn(child, "dev", "two network devices have this number: the first is used");
+        }
         nic.nets.push_back(std::move(net));
       }
     }
@@ -263,6 +274,8 @@ class MachineReader {
   const XmlTree& tree_;
   XmlReader reader_;
   ContainerInterfaces interfaces_;
+  std::string host_;
+  std::set<std::pair<std::string, int>> devs_;  // host and number of network devices
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ json graphs_of(const std::filesystem::path& xml, const json& expected) {
   const ReadMachine read = load_topology_xml(xml.string());
   SearchOptions options;
   options.nvls_enable = expected.at("env").value("NCCL_NVLS_ENABLE", "2") != "0";
-  const auto span = expected.at("nodes").get<int>() == 1 ? Span::OneNode : Span::SeveralNodes;
+  const auto span = expected.at("nodes").get<int>() == 1 ? NodeCount::One : NodeCount::Several;
   const Graphs graphs = search_graphs(detect(read.machine, span), options);
   json found{{"ring", as_json(graphs.ring, false)}, {"tree", as_json(graphs.tree, false)}};
   if (graphs.nvls) {

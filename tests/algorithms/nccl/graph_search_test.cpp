@@ -1,0 +1,175 @@
+// Expected figures: reference/nccl.md §§3.9, 4.3, as NCCL's own search gives them.
+
+#include "algorithms/nccl/graph_search.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/algorithms/nccl/machines.hpp"
+#include "tests/catch.hpp"
+
+namespace collsim::nccl {
+
+namespace {
+
+const std::string gen4 = "16.0 GT/s PCIe";
+const std::string gen5 = "32.0 GT/s PCIe";
+
+Graphs search(const Machine& machine, NodeCount nodes, const SearchOptions& options = {},
+              const DetectOptions& detected = {}) {
+  return search_graphs(detect(machine, nodes, detected), options);
+}
+
+/// "12x30/30 NVL/PIX".
+std::string line(const Graph& graph) {
+  const auto number = [](float value) {
+    std::string text = std::to_string(static_cast<int>(value * 10 + 0.5F));
+    text.insert(text.size() - 1, text.size() == 1 ? "0." : ".");
+    return text;
+  };
+  return std::to_string(graph.channels.size()) + "x" + number(graph.bandwidth_intra) + "/" +
+         number(graph.bandwidth_inter) + " " + std::string(name(graph.type_intra)) + "/" +
+         std::string(name(graph.type_inter));
+}
+
+}  // namespace
+
+TEST_CASE("eight H100 of one node") {
+  const Graphs graphs = search(test::nic_per_gpu(8, 90, 18, 0, gen5), NodeCount::One);
+  CHECK(line(graphs.ring) == "12x30.0/30.0 NVL/PIX");
+  CHECK(graphs.ring.same_channels);
+  CHECK(line(graphs.tree) == "12x30.0/30.0 NVL/PIX");
+  CHECK(graphs.tree.pattern == Pattern::BalancedTree);
+  REQUIRE(graphs.nvls);
+  CHECK(line(*graphs.nvls) == "8x40.0/60.0 NVL/PIX");
+  for (const GraphChannel& channel : graphs.ring.channels) {
+    CHECK(channel.gpus == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(!channel.nic_in);
+  }
+}
+
+TEST_CASE("eight H100 a node with a NIC each swap NICs in pairs of channels") {
+  const Graphs graphs = search(test::nic_per_gpu(8, 90, 18, 400000, gen5), NodeCount::Several);
+  CHECK(line(graphs.ring) == "8x48.0/48.0 NVL/PIX");
+  CHECK(graphs.ring.cross_nic == 2);
+  CHECK(graphs.ring.channels[0].gpus == std::vector<int>{0, 7, 6, 5, 4, 3, 2, 1});
+  CHECK(graphs.ring.channels[0].nic_in == 0);
+  CHECK(graphs.ring.channels[0].nic_out == 1);
+  CHECK(graphs.ring.channels[1].gpus == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0});
+  CHECK(graphs.ring.channels[1].nic_in == 1);
+  CHECK(graphs.ring.channels[1].nic_out == 0);
+  CHECK(line(graphs.tree) == "8x48.0/48.0 NVL/PIX");
+  CHECK(graphs.tree.pattern == Pattern::Tree);
+  REQUIRE(graphs.nvls);
+  CHECK(line(*graphs.nvls) == "8x40.0/48.0 NVL/PIX");
+}
+
+TEST_CASE("a single H100 a node") {
+  const Graphs graphs = search(test::nic_per_gpu(1, 90, 18, 400000, gen5), NodeCount::Several);
+  CHECK(line(graphs.ring) == "2x24.0/24.0 LOC/PIX");
+  CHECK(line(graphs.tree) == "2x48.0/24.0 LOC/PIX");
+  CHECK(graphs.tree.pattern == Pattern::Tree);
+}
+
+TEST_CASE("domains of NVLink over several hosts") {
+  const Graphs sixteen = search(test::grace_domain(16), NodeCount::One);
+  CHECK(line(sixteen.ring) == "16x45.0/45.0 NVL/PIX");
+  CHECK(line(sixteen.tree) == "16x40.0/40.0 NVL/PIX");
+  REQUIRE(sixteen.nvls);
+  CHECK(line(*sixteen.nvls) == "16x40.0/80.0 NVL/PIX");
+  const Graphs all = search(test::grace_domain(72), NodeCount::One);
+  CHECK(line(all.ring) == "16x45.0/45.0 NVL/PIX");
+  REQUIRE(all.nvls);
+  CHECK(line(*all.nvls) == "32x20.0/40.0 NVL/PIX");
+}
+
+TEST_CASE("two domains of NVLink reach their NICs over the CPU") {
+  const Graphs graphs = search(test::grace_domain(72), NodeCount::Several);
+  CHECK(line(graphs.ring) == "16x45.1/45.1 NVL/P2C");
+  REQUIRE(graphs.nvls);
+  CHECK(line(*graphs.nvls) == "32x20.0/40.0 NVL/P2C");
+}
+
+TEST_CASE("a tree that cannot be placed is one slow channel in the order of the file") {
+  // A100 with a switch of their own each: the way from a NIC to the neighbour's GPU leads through the CPU, which is
+  // worse than the worst way to a NIC, and sm80 knows no simpler tree.
+  const Graphs graphs = search(test::nic_per_gpu(8, 80, 12, 200000, gen4), NodeCount::Several);
+  CHECK(graphs.ring.channels.size() == 8);
+  CHECK(line(graphs.tree) == "1x0.1/0.1 SYS/SYS");
+  CHECK(graphs.tree.channels[0].gpus == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(!graphs.nvls);
+}
+
+TEST_CASE("four GPUs on one CPU without switches share its links") {
+  Machine machine{{test::intel_cpu(0, 143)}};
+  for (int gpu = 0; gpu < 4; ++gpu) {
+    machine.cpus[0].devices.emplace_back(test::gpu_device(16 * (gpu + 1), gpu, 86, 0, gen4));
+  }
+  // 24 GB/s less the sixth that an Intel CPU costs.
+  CHECK(line(search(machine, NodeCount::One).ring) == "1x20.0/20.0 PHB/PIX");
+}
+
+TEST_CASE("variables of the search") {
+  const Machine machine = test::nic_per_gpu(8, 90, 18, 400000, gen5);
+  SearchOptions options;
+  options.nvls_enable = false;
+  CHECK(!search(machine, NodeCount::One, options).nvls);
+
+  options.cross_nic = 0;
+  const Graph stays = search(machine, NodeCount::Several, options).ring;
+  CHECK(stays.cross_nic == 0);
+  for (const GraphChannel& channel : stays.channels) {
+    CHECK(channel.nic_in == channel.nic_out);
+  }
+  options.cross_nic = 1;
+  CHECK(search(machine, NodeCount::Several, options).ring.cross_nic == 1);
+}
+
+TEST_CASE("without PXN rings of one rail have to pass the CPU") {
+  SearchOptions search_options;
+  search_options.cross_nic = 0;
+  DetectOptions options;
+  options.pxn_disable = true;
+  const Machine machine = test::nic_per_gpu(8, 90, 18, 400000, gen5);
+  CHECK(search(machine, NodeCount::Several, search_options).ring.type_inter == PathType::Pxn);
+  CHECK(search(machine, NodeCount::Several, search_options, options).ring.type_inter >=
+        PathType::Phb);
+}
+
+TEST_CASE("a given graph replaces the search, and the tree follows its ring") {
+  const Machine machine = test::nic_per_gpu(8, 90, 18, 0, gen5);
+  SearchOptions options;
+  Graph ring = search(machine, NodeCount::One).ring;
+  ring.channels.resize(3);
+  options.given_ring = ring;
+  const Graphs graphs = search(machine, NodeCount::One, options);
+  CHECK(graphs.ring.channels.size() == 3);
+  CHECK(graphs.tree.channels.size() == 3);
+  // An empty one is as good as none.
+  options.given_ring->channels.clear();
+  CHECK(search(machine, NodeCount::One, options).ring.channels.size() == 12);
+}
+
+TEST_CASE("every ring visits every GPU once, and every head is another GPU") {
+  for (const int gpus : {2, 3, 5, 6, 7}) {
+    for (const NodeCount nodes : {NodeCount::One, NodeCount::Several}) {
+      const Graphs graphs = search(test::nic_per_gpu(gpus, 90, 18, 400000, gen5), nodes);
+      for (const Graph* graph : {&graphs.ring, &graphs.tree}) {
+        for (const GraphChannel& channel : graph->channels) {
+          const std::set<int> visited(channel.gpus.begin(), channel.gpus.end());
+          CHECK(visited.size() == static_cast<std::size_t>(gpus));
+          CHECK(channel.nic_in.has_value() == (nodes == NodeCount::Several));
+        }
+      }
+      REQUIRE(graphs.nvls);
+      std::set<int> heads;
+      for (const GraphChannel& channel : graphs.nvls->channels) {
+        heads.insert(channel.gpus.front());
+      }
+      CHECK(heads.size() == graphs.nvls->channels.size());
+    }
+  }
+}
+
+}  // namespace collsim::nccl
