@@ -30,6 +30,16 @@ bool is_hex_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+/// The digits a text begins with; what does not fit saturates.
+std::uint64_t hexadecimal(std::string_view digits) {
+  std::uint64_t number = 0;
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
+  if (result.ec == std::errc::result_out_of_range) {
+    number = std::numeric_limits<std::uint64_t>::max();
+  }
+  return number;
+}
+
 }  // namespace
 
 std::optional<PartKind> kind_of_class(std::string_view device_class) {
@@ -107,15 +117,11 @@ std::int64_t c_number(std::string_view text) {
 }
 
 std::uint64_t asic_of_guid(std::string_view guid) {
-  std::uint64_t number = 0;
-  if (guid.starts_with("0x")) {
-    guid.remove_prefix(2);
-    const auto result = std::from_chars(guid.data(), guid.data() + guid.size(), number, 16);
-    if (result.ec == std::errc::result_out_of_range) {
-      number = std::numeric_limits<std::uint64_t>::max();
-    }
-  }
-  return number;
+  return guid.starts_with("0x") ? hexadecimal(guid.substr(2)) : 0;
+}
+
+std::uint64_t host_number(std::string_view host_hash) {
+  return hexadecimal(host_hash.starts_with("0x") ? host_hash.substr(2) : host_hash);
 }
 
 CpuArchitecture architecture_of(std::string_view name) {

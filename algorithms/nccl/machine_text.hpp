@@ -29,6 +29,9 @@ namespace collsim::nccl {
 /// The number that tells the asics of network devices apart: the digits behind "0x", else 0.
 [[nodiscard]] std::uint64_t asic_of_guid(std::string_view guid);
 
+/// What tells hosts apart: hexadecimal digits, with or without "0x"; 0 if there are none.
+[[nodiscard]] std::uint64_t host_number(std::string_view host_hash);
+
 [[nodiscard]] CpuArchitecture architecture_of(std::string_view name);
 [[nodiscard]] CpuVendor vendor_of(std::string_view name);
 [[nodiscard]] CpuFacts cpu_facts(const MachineCpu& cpu);

@@ -100,7 +100,7 @@ class Builder {
 
  private:
   std::size_t host_of(const MachineCpu& cpu) {
-    const std::string hash = cpu.host_hash.value_or("");
+    const std::uint64_t hash = host_number(cpu.host_hash.value_or(""));
     const auto known = std::find(host_hashes_.begin(), host_hashes_.end(), hash);
     const auto host = static_cast<std::size_t>(known - host_hashes_.begin());
     if (known == host_hashes_.end()) {
@@ -264,7 +264,7 @@ class Builder {
   const LinkSpeeds& speeds_;
   LocalRanks ranks_;
   SystemDraft draft_;
-  std::vector<std::string> host_hashes_;
+  std::vector<std::uint64_t> host_hashes_;
   std::vector<std::size_t> hosts_;  // of each CPU
   std::map<std::pair<std::size_t, std::uint64_t>, Index> cpu_of_gpu_;
 };

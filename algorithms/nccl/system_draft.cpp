@@ -12,6 +12,8 @@ namespace collsim::nccl {
 
 namespace {
 
+constexpr std::size_t most_of_a_kind = 576;  // NCCL's arrays
+
 /// Which generation of Broadcom's two-level switch a model is; 0: none. `level` 1 is below 0.
 int broadcom_generation(std::uint64_t model, std::uint64_t level) {
   constexpr std::uint64_t mask = 0xfffffffffffff000U;
@@ -57,6 +59,11 @@ std::string hex(std::uint64_t number) {
 }  // namespace
 
 SystemDraft::Index SystemDraft::add(Part part) {
+  if (++count_[static_cast<std::size_t>(part.kind)] > most_of_a_kind) {
+    throw InputError(
+        "the node has more than " + std::to_string(most_of_a_kind) + " devices of a kind", {},
+        "NCCL refuses such a node");
+  }
   drafts_.push_back({std::move(part), {}, false});
   return drafts_.size() - 1;
 }

@@ -3,6 +3,7 @@
 //
 // Source: NCCL 2.28.9, src/graph/topo.cc.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,6 +17,7 @@ class SystemDraft {
  public:
   using Index = std::size_t;
 
+  /// Throws: InputError if NCCL has no room for so many parts of the kind.
   Index add(Part part);
   [[nodiscard]] Part& part(Index index) { return drafts_[index].part; }
   /// The first of its kind at an address of a host.
@@ -55,6 +57,7 @@ class SystemDraft {
   void sort_below(Index index, std::optional<Index> up);
 
   std::vector<Draft> drafts_;
+  std::array<std::size_t, part_kinds> count_{};
 };
 
 }  // namespace collsim::nccl

@@ -58,6 +58,12 @@ TEST_CASE("a guid without 0x is none") {
   CHECK(asic_of_guid("0xfffffffffffffffff") == std::numeric_limits<std::uint64_t>::max());
 }
 
+TEST_CASE("hosts are told apart by the number of their hash") {
+  CHECK(host_number("0x1f") == 0x1f);
+  CHECK(host_number("1f") == 0x1f);
+  CHECK(host_number("") == 0);
+}
+
 TEST_CASE("models of CPUs are told apart as far as their links differ") {
   CHECK(cpu_facts(test::intel_cpu(0, 0x54)).model == CpuModel::Broadwell);
   CHECK(cpu_facts(test::intel_cpu(0, 0x55)).model == CpuModel::Skylake);

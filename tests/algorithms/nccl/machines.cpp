@@ -5,7 +5,14 @@
 #include <cstddef>
 #include <utility>
 
-namespace collsim::nccl::test {
+namespace collsim::test {
+
+using nccl::Machine;
+using nccl::MachineCpu;
+using nccl::MachineGpu;
+using nccl::MachineNet;
+using nccl::MachineNic;
+using nccl::MachinePci;
 
 std::string bus(int number) {
   std::array<char, 8> digits{};
@@ -91,4 +98,4 @@ Machine grace_domain(int gpus) {
   return machine;
 }
 
-}  // namespace collsim::nccl::test
+}  // namespace collsim::test

@@ -7,29 +7,31 @@
 
 #include "algorithms/nccl/machine.hpp"
 
-namespace collsim::nccl::test {
+namespace collsim::test {
 
 /// "0000:<bus>:00.0".
 std::string bus(int number);
 
 /// A PCIe device at x16 with a link speed such as "32.0 GT/s PCIe".
-MachinePci pci_device(int bus_number, const std::string& device_class, const std::string& speed);
+nccl::MachinePci pci_device(int bus_number, const std::string& device_class,
+                            const std::string& speed);
 
 /// A GPU of an NVLink domain with one NVSwitch; no NVLinks: 0.
-MachinePci gpu_device(int bus_number, int rank, int sm, int nvlinks, const std::string& speed);
+nccl::MachinePci gpu_device(int bus_number, int rank, int sm, int nvlinks,
+                            const std::string& speed);
 
 /// A NIC with one network device of a speed in Mb/s.
-MachinePci nic_device(int bus_number, int dev, int speed_mbps, const std::string& speed);
+nccl::MachinePci nic_device(int bus_number, int dev, int speed_mbps, const std::string& speed);
 
-MachineCpu intel_cpu(int numa_id, int model_id);
-MachineCpu amd_cpu(int numa_id);
+nccl::MachineCpu intel_cpu(int numa_id, int model_id);
+nccl::MachineCpu amd_cpu(int numa_id);
 
 /// Two Intel sockets; each GPU on a PCIe switch of its own with a NIC (speed in Mb/s; 0: none); NVLinks to
 /// one NVSwitch.
-Machine nic_per_gpu(int gpus, int sm, int nvlinks, int nic_mbps, const std::string& speed);
+nccl::Machine nic_per_gpu(int gpus, int sm, int nvlinks, int nic_mbps, const std::string& speed);
 
 /// An NVLink domain of Grace hosts: two CPUs a host, two GPUs of sm 100 a CPU, each with 18 NVLinks
 /// and a NIC of 400 Gb/s at its CPU.
-Machine grace_domain(int gpus);
+nccl::Machine grace_domain(int gpus);
 
-}  // namespace collsim::nccl::test
+}  // namespace collsim::test

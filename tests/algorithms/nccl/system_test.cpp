@@ -126,6 +126,12 @@ TEST_CASE("a node without GPUs is refused") {
         "(NCCL_TOPO_DUMP_FILE)");
 }
 
+TEST_CASE("NCCL has room for 576 devices of a kind") {
+  CHECK(message_of(gpus_on_cpu(576)) == "accepted");
+  CHECK(message_of(gpus_on_cpu(577)) ==
+        "error: the node has more than 576 devices of a kind\nhint: NCCL refuses such a node");
+}
+
 TEST_CASE("the two levels of a Broadcom switch become one") {
   Machine machine{{test::intel_cpu(0, 143)}};
   MachinePci upper = test::pci_device(16, "0x060400", gen4);
