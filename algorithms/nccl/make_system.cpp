@@ -25,10 +25,18 @@ namespace {
 
 using Index = SystemDraft::Index;
 
+/// Only what is below switches counts.
+bool is_switch(const MachinePci& pci) {
+  return !pci.gpu && !pci.nic &&
+         kind_of_class(pci.device_class).value_or(PartKind::Pci) == PartKind::Pci;
+}
+
 void visit_pci(const MachinePci& pci, const std::function<void(const MachinePci&)>& visit) {
   visit(pci);
-  for (const MachinePci& child : pci.children) {
-    visit_pci(child, visit);
+  if (is_switch(pci)) {
+    for (const MachinePci& child : pci.children) {
+      visit_pci(child, visit);
+    }
   }
 }
 
@@ -166,8 +174,7 @@ class Builder {
         nic = added = add_part(PartKind::Nic, host, address);
       }
       add_nets(*pci.nic, *nic, host);
-    } else if (!pci.gpu &&
-               kind_of_class(pci.device_class).value_or(PartKind::Pci) == PartKind::Pci) {
+    } else if (is_switch(pci)) {
       added = add_part(PartKind::Pci, host, address);
       draft_.part(*added).pci_model = model_of(pci);
       for (const MachinePci& child : pci.children) {

@@ -67,25 +67,23 @@ bool equally_near(const std::vector<Score>& scores) {
   });
 }
 
-/// Leaves the neighbours in the list, the last of `wanted` that is there first.
-void keep_neighbours(std::vector<std::size_t>& next, Pattern pattern, std::size_t gpu,
-                     std::size_t gpus) {
-  const std::size_t before = (gpu + gpus - 1) % gpus;
-  const std::size_t after = (gpu + 1) % gpus;
+/// The neighbours of a GPU in the list that are not used yet; for a ring the one before it first.
+std::vector<std::size_t> neighbours(const DetectedNode& node, Pattern pattern, std::size_t gpu,
+                                    const std::vector<bool>& used) {
+  const auto& gpus = node.system.all(PartKind::Gpu);
+  const std::size_t before = (gpu + gpus.size() - 1) % gpus.size();
+  const std::size_t after = (gpu + 1) % gpus.size();
   std::vector<std::size_t> wanted{after};
   if (before != after && pattern == Pattern::Ring) {
-    wanted = {after, before};
+    wanted = {before, after};
   } else if (before != after &&
              (pattern == Pattern::SplitTree || pattern == Pattern::BalancedTree)) {
-    wanted = {before, after};
+    wanted = {after, before};
   }
-  std::vector<std::size_t> kept;
-  for (const std::size_t neighbour : wanted) {
-    if (std::find(next.begin(), next.end(), neighbour) != next.end()) {
-      kept.insert(kept.begin(), neighbour);
-    }
-  }
-  next = std::move(kept);
+  std::erase_if(wanted, [&](std::size_t other) {
+    return used[other] || node.paths.between(gpus[gpu], gpus[other]).links.empty();
+  });
+  return wanted;
 }
 
 }  // namespace
@@ -93,6 +91,9 @@ void keep_neighbours(std::vector<std::size_t>& next, Pattern pattern, std::size_
 std::vector<std::size_t> next_gpus(const DetectedNode& node, Pattern pattern, std::size_t gpu,
                                    const std::vector<bool>& used, NetOrder order,
                                    std::optional<PartId> net) {
+  if (has_nvswitch(node)) {
+    return neighbours(node, pattern, gpu, used);
+  }
   std::vector<Score> scores =
       scores_of(node, gpu, used, order == NetOrder::Ignore ? std::nullopt : net);
   std::sort(scores.begin(), scores.end(),
@@ -103,9 +104,6 @@ std::vector<std::size_t> next_gpus(const DetectedNode& node, Pattern pattern, st
   }
   if (order == NetOrder::NearLast && equally_near(scores)) {
     std::reverse(next.begin(), next.end());
-  }
-  if (has_nvswitch(node)) {
-    keep_neighbours(next, pattern, gpu, used.size());
   }
   return next;
 }

@@ -119,6 +119,13 @@ TEST_CASE("ranks of the node are 0, 1, ... in the order of the file's ranks") {
   CHECK(make_system(machine, {}).count(PartKind::Gpu) == 3);
 }
 
+TEST_CASE("what stands below a GPU is not there") {
+  Machine machine = gpus_on_cpu(1);
+  std::get<MachinePci>(machine.cpus[0].devices[0])
+      .children.push_back(test::gpu_device(99, 1, 80, 0, gen4));
+  CHECK(make_system(machine, {}).count(PartKind::Gpu) == 1);
+}
+
 TEST_CASE("a node without GPUs is refused") {
   CHECK(message_of(gpus_on_cpu(0)) ==
         "error: the node has no GPU\n"
