@@ -13,6 +13,7 @@ namespace collsim::nccl {
 
 struct Candidate {
   Pattern pattern{Pattern::Ring};
+  bool collnet{false};  ///< only network devices that reduce in the network
   int cross_nic{0};
   bool same_channels{true};
   float bandwidth_intra{0};
@@ -32,6 +33,10 @@ struct Candidate {
   /// What all channels carry.
   [[nodiscard]] float total_intra() const { return static_cast<float>(channels) * bandwidth_intra; }
   [[nodiscard]] float total_inter() const { return static_cast<float>(channels) * bandwidth_inter; }
+  /// Whether its channels are a network device and a GPU that heads the others.
+  [[nodiscard]] bool has_heads() const {
+    return pattern == Pattern::Nvls || pattern == Pattern::CollNetDirect;
+  }
   [[nodiscard]] bool is_tree() const {
     return pattern == Pattern::BalancedTree || pattern == Pattern::Tree ||
            pattern == Pattern::SplitTree;

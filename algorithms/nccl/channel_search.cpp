@@ -9,6 +9,16 @@
 
 namespace collsim::nccl {
 
+namespace {
+
+/// Links of a hop; shares of hops are cut to whole ones, as in NCCL.
+void add_hops(Candidate& candidate, float share, const Path& path) {
+  candidate.hops = static_cast<int>(static_cast<float>(candidate.hops) +
+                                    share * static_cast<float>(path.links.size()));
+}
+
+}  // namespace
+
 ChannelSearch::ChannelSearch(const DetectedNode& node, const SearchOptions& options)
     : node_(node),
       options_(options),
@@ -91,7 +101,8 @@ void ChannelSearch::place_from_net(const Way& start, int& budget) {
   bool head_placed = false;
   for (std::size_t i = 0; i < entries_.size() && !head_placed; ++i) {
     const std::size_t net = entries_[(channel + i) % entries_.size()];
-    if (net_left_[net] < bandwidth) {
+    if (net_left_[net] < bandwidth ||
+        (wanted_->collnet && !node_.system.part(nets_[net]).net.collective)) {
       continue;
     }
     // Channels of a pair use the same two devices, the other way round.
@@ -102,13 +113,9 @@ void ChannelSearch::place_from_net(const Way& start, int& budget) {
     wanted_->nic_in[channel] = net;
     wanted_->latency_inter = node_.system.part(nets_[net]).net.latency;
     take_net(net, bandwidth);
-    if (wanted_->pattern == Pattern::Nvls) {
+    if (wanted_->has_heads()) {
       const std::optional<std::size_t> gpu = local_gpu_[net];
-      const bool is_new =
-          gpu && std::none_of(wanted_->gpus.begin(),
-                              wanted_->gpus.begin() + static_cast<std::ptrdiff_t>(channel),
-                              [&](const auto& placed) { return placed.front() == *gpu; });
-      if (channel < entries_.size() && is_new) {
+      if (channel < entries_.size() && gpu && !is_head(*gpu)) {
         enter(net, *gpu, start, budget);
         head_placed = true;
       }
@@ -149,6 +156,12 @@ void ChannelSearch::place_from_net(std::size_t net, const Way& start, int& budge
   }
 }
 
+bool ChannelSearch::is_head(std::size_t gpu) const {
+  const auto placed = wanted_->gpus.begin() + static_cast<std::ptrdiff_t>(wanted_->channels);
+  return std::any_of(wanted_->gpus.begin(), placed,
+                     [&](const auto& channel) { return channel.front() == gpu; });
+}
+
 void ChannelSearch::take_net(std::size_t net, float bandwidth) {
   const NetFacts& taken = node_.system.part(nets_[net]).net;
   for (std::size_t n = 0; n < nets_.size(); ++n) {
@@ -167,15 +180,17 @@ bool ChannelSearch::take(PartId from, PartId to, float share) {
   };
   const bool intra = is_inside(from) && is_inside(to);
   const PathType worst = intra ? wanted_->type_intra : wanted_->type_inter;
-  if (path.type == PathType::Dis || path.type > worst ||
-      (wanted_->is_tree() && node_.paths.between(to, from).type > worst)) {
+  // Types count for whole channels only.
+  const bool too_far =
+      path.type > worst || (wanted_->is_tree() && node_.paths.between(to, from).type > worst);
+  if (path.type == PathType::Dis || (share == 1 && too_far)) {
     return false;
   }
   const float bandwidth = intra ? wanted_->bandwidth_intra : wanted_->bandwidth_inter;
   if (!links_.take(path, from, bandwidth * share)) {
     return false;
   }
-  wanted_->hops += static_cast<int>(share * static_cast<float>(path.links.size()));
+  add_hops(*wanted_, share, path);
   return true;
 }
 
@@ -185,7 +200,7 @@ void ChannelSearch::give_back(PartId from, PartId to, float share) {
       node_.system.part(from).kind == PartKind::Net || node_.system.part(to).kind == PartKind::Net;
   const float bandwidth = net ? wanted_->bandwidth_inter : wanted_->bandwidth_intra;
   links_.take(path, from, -bandwidth * share);
-  wanted_->hops -= static_cast<int>(share * static_cast<float>(path.links.size()));
+  add_hops(*wanted_, -share, path);
 }
 
 void ChannelSearch::enter(std::optional<std::size_t> net, std::size_t gpu, const Way& way,
@@ -215,6 +230,8 @@ void ChannelSearch::visit(std::size_t gpu, const Way& way, int& budget) {
     leave_to_net(gpu, way, budget);
   } else if (wanted_->pattern == Pattern::Nvls) {
     pull_through_switch(gpu, budget);
+  } else if (wanted_->pattern == Pattern::CollNetDirect) {
+    exchange_with_all(gpu, budget);
   } else if (way.position < gpus_.size() - 1) {
     go_on(gpu, way, budget);
   } else if (way.position == way.to_first) {
@@ -337,6 +354,36 @@ void ChannelSearch::pull_through_switch(std::size_t head, int& budget) {
   while (down > 0) {
     --down;
     give_back(nvswitch, gpus_[down], down == head ? 2 : 1);
+  }
+}
+
+void ChannelSearch::exchange_with_all(std::size_t head, int& budget) {
+  const float share = 1.0F / static_cast<float>(gpus_.size() - 1);
+  std::size_t forth = 0;
+  std::size_t back = 0;
+  while (forth < gpus_.size() && take(gpus_[head], gpus_[forth], share)) {
+    ++forth;
+  }
+  if (forth == gpus_.size()) {
+    while (back < gpus_.size() && take(gpus_[back], gpus_[head], share)) {
+      ++back;
+    }
+  }
+  if (back == gpus_.size()) {
+    std::vector<std::size_t>& order = wanted_->gpus[wanted_->channels];
+    std::size_t position = 1;
+    for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      if (gpu != head) {
+        order[position++] = gpu;
+      }
+    }
+    visit(head, {gpus_.size(), std::nullopt, std::nullopt, Order::Free}, budget);
+  }
+  while (back > 0) {
+    give_back(gpus_[--back], gpus_[head], share);
+  }
+  while (forth > 0) {
+    give_back(gpus_[head], gpus_[--forth], share);
   }
 }
 

@@ -5,7 +5,8 @@
 //
 // A channel: ring: NIC, all GPUs, NIC (or back to the first GPU); tree: NIC, all GPUs in a chain, with
 // the way back to the NIC from the first GPU (halved over the first two if balanced); NVLS: NIC and a
-// head GPU, which takes twice what the other GPUs take of the NVSwitch.
+// head GPU, which takes twice what the other GPUs take of the NVSwitch; CollNet direct: NIC and a head
+// GPU, which exchanges an equal share with each of the others.
 //
 // Source: NCCL 2.28.9, src/graph/search.cc.
 
@@ -48,7 +49,7 @@ class ChannelSearch {
   void place_from_net(const Way& start, int& budget);
   void place_from_net(std::size_t net, const Way& start, int& budget);
   void place_inside(const Way& start, int& budget);
-  void place_head(std::size_t net, const Way& start, int& budget);
+  [[nodiscard]] bool is_head(std::size_t gpu) const;
   void enter(std::optional<std::size_t> net, std::size_t gpu, const Way& way, int& budget);
   void visit(std::size_t gpu, const Way& way, int& budget);
   void finish_channel(int& budget);
@@ -56,6 +57,7 @@ class ChannelSearch {
   void go_on(std::size_t gpu, const Way& way, int& budget);
   void close_ring(std::size_t gpu, const Way& way, int& budget);
   void pull_through_switch(std::size_t head, int& budget);
+  void exchange_with_all(std::size_t head, int& budget);
   bool pull_direction(std::size_t head, bool from_switch, std::size_t& placed);
 
   /// Takes the bandwidth of one hop; false if it is too far or has too little. `share` is of the

@@ -19,18 +19,18 @@ PathType next_worse(PathType type) {
 /// The wishes of a search, attempt after attempt.
 class GraphSearch {
  public:
-  GraphSearch(const DetectedNode& node, const SearchOptions& options, Pattern pattern,
-              std::size_t least_channels, std::size_t most_channels)
+  GraphSearch(const DetectedNode& node, const SearchOptions& options, const GraphWish& wish)
       : node_(node),
         options_(options),
         several_(node.system.count(PartKind::Net) > 0),
         gpus_(node.system.count(PartKind::Gpu)),
         sm_(least_sm(node)),
         channel_search_(node, options),
-        same_channels_first_(pattern != Pattern::Nvls) {
-    best_.pattern = pattern;
-    best_.least_channels = least_channels;
-    best_.most_channels = most_channels;
+        same_channels_first_(wish.pattern != Pattern::Nvls) {
+    best_.pattern = wish.pattern;
+    best_.collnet = wish.collnet;
+    best_.least_channels = wish.least_channels;
+    best_.most_channels = wish.most_channels;
     best_.same_channels = same_channels_first_;
     set_cross_nic();
     set_types();
@@ -75,6 +75,8 @@ class GraphSearch {
   void set_channels() {
     if (best_.pattern == Pattern::Nvls) {
       best_.most_channels = std::min(options_.constants.most_nvls_heads, gpus_);
+    } else if (best_.pattern == Pattern::CollNetDirect) {
+      best_.most_channels = std::min(options_.constants.most_direct_heads, gpus_);
     }
     if (gpus_ == 1 && best_.pattern != Pattern::Ring) {
       best_.pattern = Pattern::Tree;
@@ -314,33 +316,37 @@ Graph as_graph(const DetectedNode& node, const Candidate& found) {
 
 }  // namespace
 
-Graph search_graph(const DetectedNode& node, const SearchOptions& options, Pattern pattern,
-                   std::size_t least_channels, std::size_t most_channels) {
-  const Candidate found = GraphSearch(node, options, pattern, least_channels, most_channels).run();
+Graph search_graph(const DetectedNode& node, const SearchOptions& options, const GraphWish& wish) {
+  const Candidate found = GraphSearch(node, options, wish).run();
   Graph graph = as_graph(node, found);
-  if (found.channels == 0 && found.pattern != Pattern::Nvls) {
+  if (found.channels == 0 && found.pattern != Pattern::Nvls && !found.collnet) {
     fall_back(node, graph);
   }
   return graph;
 }
 
 Graphs search_graphs(const DetectedNode& node, const SearchOptions& options) {
-  const auto given_or_searched = [&](const std::optional<Graph>& given, Pattern pattern,
-                                     std::size_t least, std::size_t most) {
+  const auto given_or_searched = [&](const std::optional<Graph>& given, const GraphWish& wish) {
     const bool usable =
         given && !given->channels.empty() && !(options.cross_nic == 0 && given->cross_nic == 1);
-    return usable ? *given : search_graph(node, options, pattern, least, most);
+    return usable ? *given : search_graph(node, options, wish);
+  };
+  const auto if_placed = [](Graph graph) {
+    return graph.channels.empty() ? std::nullopt : std::optional<Graph>(std::move(graph));
   };
   const std::size_t most = options.constants.most_channels;
   Graphs graphs;
-  graphs.ring = given_or_searched(options.given_ring, Pattern::Ring, 1, most);
+  graphs.ring = given_or_searched(options.given_ring, {Pattern::Ring, 1, most});
   const std::size_t channels = graphs.ring.channels.size();
-  graphs.tree = given_or_searched(options.given_tree, Pattern::BalancedTree, channels, channels);
+  graphs.tree = given_or_searched(options.given_tree, {Pattern::BalancedTree, channels, channels});
+  if (options.collnet_enable) {
+    graphs.collnet_chain =
+        if_placed(search_graph(node, options, {Pattern::Tree, channels, channels, true}));
+    graphs.collnet_direct =
+        if_placed(search_graph(node, options, {Pattern::CollNetDirect, 1, most, true}));
+  }
   if (options.nvls_enable) {
-    Graph nvls = given_or_searched(options.given_nvls, Pattern::Nvls, 1, most);
-    if (!nvls.channels.empty()) {
-      graphs.nvls = std::move(nvls);
-    }
+    graphs.nvls = if_placed(given_or_searched(options.given_nvls, {Pattern::Nvls, 1, most}));
   }
   return graphs;
 }

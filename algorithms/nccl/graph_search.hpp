@@ -5,7 +5,6 @@
 // among equals the first found with the fewest links.
 //
 // Budgets (visits) end a search early, as in NCCL: the answer is NCCL's, not the optimum.
-// Not searched: CollNet graphs.
 //
 // Source: NCCL 2.28.9, src/graph/search.cc, src/init.cc; reference vectors in the tests.
 
@@ -23,17 +22,26 @@ struct Graphs {
   Graph ring{};
   Graph tree{};
   std::optional<Graph> nvls{};  ///< if the node can do NVLS and it is not switched off
+  /// If CollNet is enabled and network devices reduce in the network.
+  std::optional<Graph> collnet_chain{};
+  std::optional<Graph> collnet_direct{};
 };
 
-/// Searches all three. Several nodes: what holds for one holds for each, if they are equal.
+/// Searches all of them. Several nodes: what holds for one holds for each, if they are equal.
 /// Complexity: bounded by SearchConstants::visits_in_all visits a graph.
 [[nodiscard]] Graphs search_graphs(const DetectedNode& node, const SearchOptions& options = {});
 
+/// Which graph is searched.
+struct GraphWish {
+  Pattern pattern{Pattern::Ring};
+  std::size_t least_channels{1};
+  std::size_t most_channels{1};
+  bool collnet{false};  ///< only over network devices that reduce in the network
+};
+
 /// Searches one graph. Without any channel NCCL falls back to one in the order of the file, at
-/// 0.1 GB/s (ring and tree), or to none (NVLS).
-/// Requires: pattern Ring, BalancedTree, Tree, SplitTree or Nvls.
+/// 0.1 GB/s (ring and tree), or to none (NVLS and CollNet).
 [[nodiscard]] Graph search_graph(const DetectedNode& node, const SearchOptions& options,
-                                 Pattern pattern, std::size_t least_channels,
-                                 std::size_t most_channels);
+                                 const GraphWish& wish);
 
 }  // namespace collsim::nccl

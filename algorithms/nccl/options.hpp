@@ -59,6 +59,7 @@ struct SearchConstants {
        {48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4F, 1.2F, .24F, .12F}}};
   std::size_t most_channels{32};
   std::size_t most_nvls_heads{32};
+  std::size_t most_direct_heads{8};  ///< CollNet direct
   int visits_in_all{1 << 19};      ///< GPUs visited over all attempts, before it takes what it has
   int visits_an_attempt{1 << 14};  ///< GPUs visited in one attempt
   int visits_same_channels{1 << 8};     ///< the same where all channels must be equal
@@ -93,7 +94,8 @@ struct SearchOptions {
   SearchConstants constants{};
   int cross_nic{2};  ///< 0: never leave by another rail, 1: always allowed, 2: if it helps
   bool nvls_enable{true};
-  bool scatter_nics{true};  ///< NVLink domains over several hosts: NICs of all GPUs in turn
+  bool collnet_enable{false};  ///< and a plugin that reduces in the network
+  bool scatter_nics{true};     ///< NVLink domains over several hosts: NICs of all GPUs in turn
   /// Graphs of a file (NCCL_GRAPH_FILE), which replace what would be searched if they have channels.
   std::optional<Graph> given_ring{};
   std::optional<Graph> given_tree{};

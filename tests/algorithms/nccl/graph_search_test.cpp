@@ -137,6 +137,28 @@ TEST_CASE("without PXN rings of one rail have to pass the CPU") {
         PathType::Phb);
 }
 
+TEST_CASE("CollNet takes network devices that reduce in the network") {
+  Machine machine = test::nic_per_gpu(8, 90, 18, 400000, gen5);
+  SearchOptions options;
+  CHECK(!search(machine, NodeCount::Several, options).collnet_chain);
+  options.collnet_enable = true;
+  CHECK(!search(machine, NodeCount::Several, options).collnet_chain);
+  CHECK(!search(machine, NodeCount::Several, options).collnet_direct);
+  for (MachineCpu& cpu : machine.cpus) {
+    for (auto& device : cpu.devices) {
+      std::get<MachinePci>(device).children.at(1).nic->nets.at(0).collective = true;
+    }
+  }
+  const Graphs graphs = search(machine, NodeCount::Several, options);
+  REQUIRE(graphs.collnet_chain);
+  CHECK(line(*graphs.collnet_chain) == line(graphs.tree));
+  // Each GPU heads one channel and sends all of it to the others, and gets a seventh of each of the seven
+  // others: 2 · 48 GB/s of 370.8.
+  REQUIRE(graphs.collnet_direct);
+  CHECK(line(*graphs.collnet_direct) == "8x48.0/48.0 NVL/PIX");
+  CHECK(graphs.collnet_direct->channels[2].gpus == std::vector<int>{2, 0, 1, 3, 4, 5, 6, 7});
+}
+
 TEST_CASE("a given graph replaces the search, and the tree follows its ring") {
   const Machine machine = test::nic_per_gpu(8, 90, 18, 0, gen5);
   SearchOptions options;
