@@ -215,9 +215,9 @@ class GraphSearch {
       best_.nic_in[c] = best_.nic_in[c - best_.channels];
       best_.nic_out[c] = best_.nic_out[c - best_.channels];
     }
-    const auto times = static_cast<float>((channels + best_.channels - 1) / best_.channels);
-    best_.bandwidth_intra /= times;
-    best_.bandwidth_inter /= times;
+    const std::size_t times = (channels + best_.channels - 1) / best_.channels;
+    best_.bandwidth_intra /= static_cast<float>(times);
+    best_.bandwidth_inter /= static_cast<float>(times);
     best_.channels = channels;
   }
 

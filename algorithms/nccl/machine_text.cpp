@@ -16,8 +16,8 @@ struct Word {
   Value value;
 };
 
-template <class Value, std::size_t size>
-std::optional<Value> by_prefix(const std::array<Word<Value>, size>& words, std::string_view text) {
+template <class Value, std::size_t Size>
+std::optional<Value> by_prefix(const std::array<Word<Value>, Size>& words, std::string_view text) {
   for (const Word<Value>& word : words) {
     if (text.starts_with(word.prefix)) {
       return word.value;

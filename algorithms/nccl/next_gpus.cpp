@@ -99,6 +99,7 @@ std::vector<std::size_t> next_gpus(const DetectedNode& node, Pattern pattern, st
   std::sort(scores.begin(), scores.end(),
             [](const Score& a, const Score& b) { return a.key() < b.key(); });
   std::vector<std::size_t> next;
+  next.reserve(scores.size());
   for (const Score& score : scores) {
     next.push_back(score.gpu);
   }

@@ -2,6 +2,7 @@
 
 #include "algorithms/nccl/graph_search.hpp"
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,10 +24,11 @@ Graphs search(const Machine& machine, NodeCount nodes, const SearchOptions& opti
 
 /// "12x30/30 NVL/PIX".
 std::string line(const Graph& graph) {
+  // One decimal.
   const auto number = [](float value) {
-    std::string text = std::to_string(static_cast<int>(value * 10 + 0.5F));
-    text.insert(text.size() - 1, text.size() == 1 ? "0." : ".");
-    return text;
+    const std::string tenths = std::to_string(std::lround(value * 10));
+    return tenths.size() == 1 ? "0." + tenths
+                              : tenths.substr(0, tenths.size() - 1) + "." + tenths.back();
   };
   return std::to_string(graph.channels.size()) + "x" + number(graph.bandwidth_intra) + "/" +
          number(graph.bandwidth_inter) + " " + std::string(name(graph.type_intra)) + "/" +

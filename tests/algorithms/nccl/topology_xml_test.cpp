@@ -47,11 +47,12 @@ std::string message_of(const std::string& text) {
   return "accepted";
 }
 
-std::vector<std::string> warnings_of(const std::string& text) {
-  std::vector<std::string> lines;
+/// A line each, without the source line.
+std::string warnings_of(const std::string& text) {
+  std::string lines;
   for (const InputError& warning : parse_topology_xml(text, "node.xml").warnings) {
     const std::string rendered = warning.render("warning");
-    lines.push_back(rendered.substr(0, rendered.find('\n')));
+    lines += rendered.substr(0, rendered.find('\n')) + "\n";
   }
   return lines;
 }
@@ -105,7 +106,7 @@ TEST_CASE("a file is written as NCCL's own reader takes it") {
   Machine machine{{test::intel_cpu(1, 143)}};
   MachinePci pci_switch = test::pci_device(16, "0x060400", "16.0 GT/s PCIe");
   pci_switch.vendor = "0x1000";
-  pci_switch.peer_switches.push_back("0000:30:00.0");
+  pci_switch.peer_switches.emplace_back("0000:30:00.0");
   pci_switch.children.push_back(test::gpu_device(32, 0, 90, 18, "32.0 GT/s PCIe"));
   machine.cpus[0].devices.emplace_back(pci_switch);
   CHECK(
@@ -196,34 +197,30 @@ TEST_CASE("what NCCL assumes is said, once for each kind") {
                     "<pci busid=\"0000:02:00.0\"/>\n"
                     "</cpu>\n"
                     "</system>\n") ==
-        std::vector<std::string>{
-            "node.xml:2:2: warning: cpu.arch: is missing: taken as \"x86_64\"",
-            "node.xml:2:2: warning: cpu.vendor: is missing: taken as \"GenuineIntel\"",
-            "node.xml:2:2: warning: cpu.familyid: is missing: links between CPUs count as the "
-            "slowest of "
-            "Intel, 6 GB/s",
-            "node.xml:3:2: warning: pci.class: is missing: counts as a PCIe switch (and 1 more)",
-            "node.xml:3:2: warning: pci.link_speed: \"\" is not known to NCCL: counts as 8 GT/s "
-            "(Gen3) "
-            "(and 1 more)",
-            "node.xml:1:2: warning: system: no GPUs: a template, to which NCCL adds the GPUs it "
-            "finds"});
+        "node.xml:2:2: warning: cpu.arch: is missing: taken as \"x86_64\"\n"
+        "node.xml:2:2: warning: cpu.vendor: is missing: taken as \"GenuineIntel\"\n"
+        "node.xml:2:2: warning: cpu.familyid: is missing: links between CPUs count as the "
+        "slowest of Intel, 6 GB/s\n"
+        "node.xml:3:2: warning: pci.class: is missing: counts as a PCIe switch (and 1 more)\n"
+        "node.xml:3:2: warning: pci.link_speed: \"\" is not known to NCCL: counts as 8 GT/s "
+        "(Gen3) (and 1 more)\n"
+        "node.xml:1:2: warning: system: no GPUs: a template, to which NCCL adds the GPUs it "
+        "finds\n");
 }
 
 TEST_CASE("doubtful NVLinks are said") {
-  CHECK(
-      warnings_of(with_cpu(
-          pci("0000:01:00.0",
-              gpu(0,
-                  "<nvlink target=\"0000:02:00.0\" count=\"2\" tclass=\"0x030200\"/>"
-                  "<nvlink target=\"0000:09:00.0\" count=\"1\" tclass=\"0x030200\"/>")) +
-          pci("0000:02:00.0",
-              gpu(1, "<nvlink target=\"0000:01:00.0\" count=\"1\" tclass=\"0x030200\"/>")))) ==
-      std::vector<std::string>{"node.xml:4:82: warning: nvlink.count: 2 links there, but 1 back",
-                               "node.xml:4:120: warning: nvlink.target: this GPU is not in the "
-                               "file: NCCL leaves the link "
-                               "out",
-                               "node.xml:7:82: warning: nvlink.count: 1 links there, but 2 back"});
+  CHECK(warnings_of(with_cpu(
+            pci("0000:01:00.0",
+                gpu(0,
+                    "<nvlink target=\"0000:02:00.0\" count=\"2\" tclass=\"0x030200\"/>"
+                    "<nvlink target=\"0000:09:00.0\" count=\"1\" tclass=\"0x030200\"/>")) +
+            pci("0000:02:00.0",
+                gpu(1, "<nvlink target=\"0000:01:00.0\" count=\"1\" tclass=\"0x030200\"/>")))) ==
+        "node.xml:4:82: warning: nvlink.count: 2 links there, but 1 back\n"
+        "node.xml:4:120: warning: nvlink.target: this GPU is not in the "
+        "file: NCCL leaves the link "
+        "out\n"
+        "node.xml:7:82: warning: nvlink.count: 1 links there, but 2 back\n");
 }
 
 TEST_CASE("devices that NCCL reads differently are said") {
@@ -234,12 +231,11 @@ TEST_CASE("devices that NCCL reads differently are said") {
                              "<net name=\"c\" speed=\"10000\"/>\n"
                              "</nic>\n"
                              "<fan/>\n")) ==
-        std::vector<std::string>{
-            "node.xml:7:30: warning: net.speed: not positive: counts as 10000 Mb/s",
-            "node.xml:8:20: warning: net.dev: two network devices have this number: the first is "
-            "used",
-            "node.xml:9:2: warning: net.dev: is missing: NCCL does not use the device",
-            "node.xml:11:2: warning: fan: NCCL passes over such an element here"});
+        "node.xml:7:30: warning: net.speed: not positive: counts as 10000 Mb/s\n"
+        "node.xml:8:20: warning: net.dev: two network devices have this number: the first is "
+        "used\n"
+        "node.xml:9:2: warning: net.dev: is missing: NCCL does not use the device\n"
+        "node.xml:11:2: warning: fan: NCCL passes over such an element here\n");
 }
 
 TEST_CASE("interfaces of containers are left out unless asked for") {
@@ -260,16 +256,16 @@ TEST_CASE("interfaces of containers are left out unless asked for") {
 }
 
 TEST_CASE("proper XML that NCCL's own reader refuses is read, and said") {
-  const std::vector<std::string> warnings = warnings_of(
+  const std::string warnings = warnings_of(
       "\xEF\xBB\xBF<?xml version=\"1.0\"?>\r\n<system version=\"1\">\r\n\t<cpu numaid=\"0\"  "
       "arch=\"arm64\">\r\n" +
       pci("0000:01:00.0", gpu(0)) + "</cpu></system>");
-  CHECK(warnings == std::vector<std::string>{
-                        "node.xml:1:1: warning: NCCL itself does not read an XML declaration",
-                        "node.xml:3:1: warning: NCCL itself does not read a tab before an element",
-                        "node.xml:3:18: warning: NCCL itself does not read more than one blank, a "
-                        "tab or the end of a "
-                        "line between attributes"});
+  CHECK(warnings ==
+        "node.xml:1:1: warning: NCCL itself does not read an XML declaration\n"
+        "node.xml:3:1: warning: NCCL itself does not read a tab before an element\n"
+        "node.xml:3:18: warning: NCCL itself does not read more than one blank, a "
+        "tab or the end of a "
+        "line between attributes\n");
 }
 
 TEST_CASE("hostile files end in an error") {
