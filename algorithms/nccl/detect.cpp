@@ -1,6 +1,7 @@
 #include "algorithms/nccl/detect.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -26,21 +27,37 @@ std::vector<std::size_t> domains_of(const System& system, const Paths& paths) {
   return domains;
 }
 
-System trimmed(const System& system, const Paths& paths, NodeCount nodes, std::size_t rank) {
+/// The lowest rank of each domain, ascending.
+std::vector<int> lowest_ranks(const System& system, const std::vector<std::size_t>& domains) {
   const auto& gpus = system.all(PartKind::Gpu);
-  const std::vector<std::size_t> domains = domains_of(system, paths);
-  std::optional<std::size_t> own;
+  std::map<std::size_t, int> lowest;
   for (std::size_t g = 0; g < gpus.size(); ++g) {
-    if (static_cast<std::size_t>(system.part(gpus[g]).gpu.rank) == rank) {
-      own = domains[g];
-    }
+    const int rank = system.part(gpus[g]).gpu.rank;
+    const auto [known, is_new] = lowest.try_emplace(domains[g], rank);
+    known->second = std::min(known->second, rank);
   }
-  COLLSIM_ENSURE(own.has_value(), "the rank that detects is one of the node");
+  std::vector<int> ranks;
+  ranks.reserve(lowest.size());
+  for (const auto& [domain, rank] : lowest) {
+    ranks.push_back(rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+System trimmed(const System& system, const std::vector<std::size_t>& domains, NodeCount nodes,
+               std::size_t rank) {
+  const auto& gpus = system.all(PartKind::Gpu);
+  const auto own = std::find_if(gpus.begin(), gpus.end(), [&](PartId gpu) {
+    return static_cast<std::size_t>(system.part(gpu).gpu.rank) == rank;
+  });
+  COLLSIM_ENSURE(own != gpus.end(), "the rank that detects is one of the node");
+  const std::size_t domain = domains[static_cast<std::size_t>(own - gpus.begin())];
   std::vector<bool> leave_out(system.parts().size(), false);
   bool all_here = true;
   for (std::size_t g = 0; g < gpus.size(); ++g) {
-    leave_out[gpus[g].index()] = domains[g] != *own;
-    all_here = all_here && domains[g] == *own;
+    leave_out[gpus[g].index()] = domains[g] != domain;
+    all_here = all_here && domains[g] == domain;
   }
   if (nodes == NodeCount::One && all_here) {
     for (const PartId net : system.all(PartKind::Net)) {
@@ -87,9 +104,11 @@ void measure(DetectedNode& node) {
 DetectedNode detect(const Machine& machine, NodeCount nodes, const DetectOptions& options,
                     std::size_t rank) {
   const System whole = make_system(machine, options.link_speeds);
-  System system = trimmed(whole, find_paths(whole, options), nodes, rank);
+  const std::vector<std::size_t> domains = domains_of(whole, find_paths(whole, options));
+  System system = trimmed(whole, domains, nodes, rank);
   Paths paths = find_paths(system, options);
-  DetectedNode node{std::move(system), std::move(paths), options, 0, 0, {}};
+  DetectedNode node{std::move(system), std::move(paths), options, 0, 0, {}, {}};
+  node.part_ranks = lowest_ranks(whole, domains);
   node.gpus = node.system.all(PartKind::Gpu);
   std::sort(node.gpus.begin(), node.gpus.end(), [&](PartId a, PartId b) {
     return node.system.part(a).gpu.rank < node.system.part(b).gpu.rank;

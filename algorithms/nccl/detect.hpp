@@ -29,6 +29,9 @@ struct DetectedNode {
   float most_bandwidth{0};     ///< best path a channel can have: GPU to GPU, or to a network device
   float total_bandwidth{0};    ///< most that goes in and out of one GPU
   std::vector<PartId> gpus{};  ///< by rank within the node
+  /// The lowest rank of each part of the host that NCCL takes for a node of its own; more than one
+  /// only if GPUs of the host talk over the network.
+  std::vector<int> part_ranks{};
 };
 
 /// What the GPU of a rank (within the node) sees. Throws: InputError as make_system does.

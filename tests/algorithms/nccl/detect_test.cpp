@@ -59,6 +59,8 @@ TEST_CASE("a network faster than the way between sockets splits the node") {
   CHECK(detect(two_sockets(50000), NodeCount::Several).gpus.size() == 2);
   const DetectedNode second = detect(two_sockets(100000), NodeCount::Several, {}, 1);
   CHECK(second.system.part(second.gpus.front()).gpu.rank == 1);
+  CHECK(second.part_ranks == std::vector<int>{0, 1});
+  CHECK(detect(two_sockets(50000), NodeCount::Several).part_ranks == std::vector<int>{0});
   // Split, one host is several nodes: the network devices stay.
   CHECK(detect(two_sockets(100000), NodeCount::One).system.count(PartKind::Net) == 2);
 
