@@ -5,7 +5,6 @@
 
 #include "algorithms/nccl/local_devices.hpp"
 #include "algorithms/nccl/net_choice.hpp"
-#include "algorithms/nccl/next_gpus.hpp"
 
 namespace collsim::nccl {
 
@@ -24,13 +23,19 @@ ChannelSearch::ChannelSearch(const DetectedNode& node, const SearchOptions& opti
       options_(options),
       gpus_(node.system.all(PartKind::Gpu)),
       nets_(node.system.all(PartKind::Net)),
-      links_(node.system) {
+      links_(node.system),
+      next_gpus_(node) {
   for (const PartId net : nets_) {
     net_left_.push_back(node.system.part(net).net.bandwidth);
+    const auto position = [&](PartId gpu) {
+      return static_cast<std::size_t>(std::find(gpus_.begin(), gpus_.end(), gpu) - gpus_.begin());
+    };
     const auto gpu = local_gpu(node.system, node.paths, node.options, net);
-    local_gpu_.push_back(gpu ? std::optional<std::size_t>(
-                                   std::find(gpus_.begin(), gpus_.end(), *gpu) - gpus_.begin())
-                             : std::nullopt);
+    local_gpu_.push_back(gpu ? std::optional<std::size_t>(position(*gpu)) : std::nullopt);
+    near_gpus_.emplace_back();
+    for (const PartId near : nearest_parts(node.system, node.paths, net, PartKind::Gpu)) {
+      near_gpus_.back().push_back(position(near));
+    }
   }
 }
 
@@ -147,9 +152,7 @@ void ChannelSearch::place_from_net(std::size_t net, const Way& start, int& budge
   if (local_gpu_[net]) {
     enter(net, *local_gpu_[net], way, budget);
   }
-  for (const PartId near : nearest_parts(node_.system, node_.paths, nets_[net], PartKind::Gpu)) {
-    const auto gpu =
-        static_cast<std::size_t>(std::find(gpus_.begin(), gpus_.end(), near) - gpus_.begin());
+  for (const std::size_t gpu : near_gpus_[net]) {
     if (gpu != local_gpu_[net]) {
       enter(net, gpu, way, budget);
     }
@@ -307,10 +310,9 @@ void ChannelSearch::go_on(std::size_t gpu, const Way& way, int& budget) {
     const NetOrder order = !way.to_net                  ? NetOrder::Ignore
                            : *way.to_net == on.position ? NetOrder::Near
                                                         : NetOrder::NearLast;
-    const std::optional<PartId> net =
-        nets_.empty() ? std::nullopt
-                      : std::optional<PartId>(nets_[wanted_->nic_in[wanted_->channels]]);
-    next = next_gpus(node_, wanted_->pattern, gpu, used_[wanted_->channels], order, net);
+    const auto net = nets_.empty() ? std::nullopt
+                                   : std::optional<std::size_t>(wanted_->nic_in[wanted_->channels]);
+    next = next_gpus_.after(gpu, wanted_->pattern, used_[wanted_->channels], order, net);
   }
   for (const std::size_t other : next) {
     if (take(gpus_[gpu], gpus_[other], 1)) {

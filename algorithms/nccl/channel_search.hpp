@@ -19,6 +19,7 @@
 #include "algorithms/nccl/candidate.hpp"
 #include "algorithms/nccl/detect.hpp"
 #include "algorithms/nccl/link_budget.hpp"
+#include "algorithms/nccl/next_gpus.hpp"
 #include "algorithms/nccl/options.hpp"
 
 namespace collsim::nccl {
@@ -74,8 +75,10 @@ class ChannelSearch {
   const std::vector<PartId>& gpus_;
   const std::vector<PartId>& nets_;
   LinkBudget links_;
+  NextGpus next_gpus_;
   std::vector<float> net_left_;                        // of each network device
   std::vector<std::optional<std::size_t>> local_gpu_;  // of each network device
+  std::vector<std::vector<std::size_t>> near_gpus_;    // of each network device
   std::vector<std::vector<bool>> used_;                // by channel: GPUs in it
   Candidate* wanted_ = nullptr;
   Candidate* best_ = nullptr;

@@ -1,27 +1,11 @@
 #include "algorithms/nccl/next_gpus.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 
 namespace collsim::nccl {
 
 namespace {
-
-/// What speaks for trying a GPU early. Bandwidths count in whole GB/s.
-struct Score {
-  std::size_t gpu{0};
-  std::size_t distance{0};  ///< from the GPU before it, round the list
-  std::size_t hops{0};
-  int bandwidth{0};
-  std::size_t net_hops{0};
-  int pci_bandwidth{0};
-  int net_bandwidth{0};
-
-  [[nodiscard]] auto key() const {
-    return std::make_tuple(-net_bandwidth, -pci_bandwidth, net_hops, -bandwidth, hops, distance);
-  }
-};
 
 /// Of the PCIe link of a GPU, the slower direction; -1 without.
 int pci_bandwidth(const System& system, PartId gpu) {
@@ -39,38 +23,44 @@ int pci_bandwidth(const System& system, PartId gpu) {
   return -1;
 }
 
-std::vector<Score> scores_of(const DetectedNode& node, std::size_t gpu,
-                             const std::vector<bool>& used, std::optional<PartId> net) {
-  const auto& gpus = node.system.all(PartKind::Gpu);
+}  // namespace
+
+NextGpus::NextGpus(const DetectedNode& node)
+    : node_(node),
+      ranked_(node.system.count(PartKind::Gpu) * (node.system.count(PartKind::Net) + 1)) {}
+
+std::vector<NextGpus::Score> NextGpus::scores(std::size_t gpu,
+                                              std::optional<std::size_t> net) const {
+  const auto& gpus = node_.system.all(PartKind::Gpu);
   std::vector<Score> scores;
   for (std::size_t distance = 1; distance < gpus.size(); ++distance) {
     const std::size_t other = (gpu + distance) % gpus.size();
-    const Path& path = node.paths.between(gpus[gpu], gpus[other]);
-    if (path.links.empty() || used[other]) {
+    const Path& path = node_.paths.between(gpus[gpu], gpus[other]);
+    if (path.links.empty()) {
       continue;
     }
     Score score{other, distance, path.links.size(), static_cast<int>(path.bandwidth), 0, 0, 0};
     if (net) {
-      const Path& from_net = node.paths.between(*net, gpus[other]);
+      const Path& from_net =
+          node_.paths.between(node_.system.all(PartKind::Net)[*net], gpus[other]);
       score.net_hops = from_net.links.size();
-      score.pci_bandwidth = pci_bandwidth(node.system, gpus[other]);
+      score.pci_bandwidth = pci_bandwidth(node_.system, gpus[other]);
       score.net_bandwidth = static_cast<int>(from_net.bandwidth);
     }
     scores.push_back(score);
   }
+  const auto key = [](const Score& s) {
+    return std::make_tuple(-s.net_bandwidth, -s.pci_bandwidth, s.net_hops, -s.bandwidth, s.hops,
+                           s.distance);
+  };
+  std::sort(scores.begin(), scores.end(),
+            [&](const Score& a, const Score& b) { return key(a) < key(b); });
   return scores;
 }
 
-bool equally_near(const std::vector<Score>& scores) {
-  return std::all_of(scores.begin(), scores.end(), [&](const Score& score) {
-    return score.bandwidth == scores.front().bandwidth && score.hops == scores.front().hops;
-  });
-}
-
-/// The neighbours of a GPU in the list that are not used yet; for a ring the one before it first.
-std::vector<std::size_t> neighbours(const DetectedNode& node, Pattern pattern, std::size_t gpu,
-                                    const std::vector<bool>& used) {
-  const auto& gpus = node.system.all(PartKind::Gpu);
+std::vector<std::size_t> NextGpus::neighbours(std::size_t gpu, Pattern pattern,
+                                              const std::vector<bool>& used) const {
+  const auto& gpus = node_.system.all(PartKind::Gpu);
   const std::size_t before = (gpu + gpus.size() - 1) % gpus.size();
   const std::size_t after = (gpu + 1) % gpus.size();
   std::vector<std::size_t> wanted{after};
@@ -81,29 +71,38 @@ std::vector<std::size_t> neighbours(const DetectedNode& node, Pattern pattern, s
     wanted = {after, before};
   }
   std::erase_if(wanted, [&](std::size_t other) {
-    return used[other] || node.paths.between(gpus[gpu], gpus[other]).links.empty();
+    return used[other] || node_.paths.between(gpus[gpu], gpus[other]).links.empty();
   });
   return wanted;
 }
 
-}  // namespace
-
-std::vector<std::size_t> next_gpus(const DetectedNode& node, Pattern pattern, std::size_t gpu,
-                                   const std::vector<bool>& used, NetOrder order,
-                                   std::optional<PartId> net) {
-  if (has_nvswitch(node)) {
-    return neighbours(node, pattern, gpu, used);
+std::vector<std::size_t> NextGpus::after(std::size_t gpu, Pattern pattern,
+                                         const std::vector<bool>& used, NetOrder order,
+                                         std::optional<std::size_t> net) {
+  if (has_nvswitch(node_)) {
+    return neighbours(gpu, pattern, used);
   }
-  std::vector<Score> scores =
-      scores_of(node, gpu, used, order == NetOrder::Ignore ? std::nullopt : net);
-  std::sort(scores.begin(), scores.end(),
-            [](const Score& a, const Score& b) { return a.key() < b.key(); });
+  const std::size_t nets = node_.system.count(PartKind::Net);
+  if (order == NetOrder::Ignore) {
+    net.reset();
+  }
+  std::vector<Score>& ranked = ranked_[gpu * (nets + 1) + net.value_or(nets)];
+  if (ranked.empty()) {
+    ranked = scores(gpu, net);
+  }
   std::vector<std::size_t> next;
-  next.reserve(scores.size());
-  for (const Score& score : scores) {
-    next.push_back(score.gpu);
+  next.reserve(ranked.size());
+  const Score* first = nullptr;
+  bool equally_near = true;
+  for (const Score& score : ranked) {
+    if (!used[score.gpu]) {
+      first = first == nullptr ? &score : first;
+      equally_near =
+          equally_near && score.bandwidth == first->bandwidth && score.hops == first->hops;
+      next.push_back(score.gpu);
+    }
   }
-  if (order == NetOrder::NearLast && equally_near(scores)) {
+  if (order == NetOrder::NearLast && equally_near) {
     std::reverse(next.begin(), next.end());
   }
   return next;

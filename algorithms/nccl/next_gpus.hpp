@@ -21,10 +21,37 @@ enum class NetOrder : std::uint8_t {
   NearLast,  ///< it leaves later
 };
 
-/// The GPUs to try after `gpu`, the first to try first; positions in the system's list, as `used`.
-/// Behind an NVSwitch only neighbours of `gpu` are tried. `net` is where the channel came in.
-[[nodiscard]] std::vector<std::size_t> next_gpus(const DetectedNode& node, Pattern pattern,
-                                                 std::size_t gpu, const std::vector<bool>& used,
-                                                 NetOrder order, std::optional<PartId> net);
+/// GPUs and network devices are positions in the system's lists of their kind.
+class NextGpus {
+ public:
+  explicit NextGpus(const DetectedNode& node);
+
+  /// The GPUs to try after `gpu`, the first to try first, without those that are `used`.
+  /// Behind an NVSwitch only neighbours of `gpu` are tried. `net` is where the channel came in.
+  [[nodiscard]] std::vector<std::size_t> after(std::size_t gpu, Pattern pattern,
+                                               const std::vector<bool>& used, NetOrder order,
+                                               std::optional<std::size_t> net);
+
+ private:
+  /// What speaks for trying a GPU early. Bandwidths count in whole GB/s.
+  struct Score {
+    std::size_t gpu{0};
+    std::size_t distance{0};  ///< from the GPU before it, round the list
+    std::size_t hops{0};
+    int bandwidth{0};
+    std::size_t net_hops{0};
+    int pci_bandwidth{0};
+    int net_bandwidth{0};
+  };
+
+  [[nodiscard]] std::vector<std::size_t> neighbours(std::size_t gpu, Pattern pattern,
+                                                    const std::vector<bool>& used) const;
+  [[nodiscard]] std::vector<Score> scores(std::size_t gpu, std::optional<std::size_t> net) const;
+
+  const DetectedNode& node_;
+  /// The other GPUs from the first to try; made when first asked for.
+  /// Shapes: `[gpu · (nets + 1) + net]`, the last net stands for none.
+  std::vector<std::vector<Score>> ranked_;
+};
 
 }  // namespace collsim::nccl
