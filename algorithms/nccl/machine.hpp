@@ -6,7 +6,7 @@
 // Holds what NCCL 2.28.9 reads from the file, as it stands there (units of the file, texts that NCCL
 // interprets itself). Not held: attributes of later versions, comments.
 //
-// Source: NCCL 2.28.9, src/graph/xml.h, src/graph/topo.cc; reference of the format in docs.
+// Source: NCCL 2.28.9, src/graph/xml.h, src/graph/topo.cc.
 
 #include <optional>
 #include <string>
