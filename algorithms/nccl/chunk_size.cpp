@@ -108,7 +108,8 @@ std::int64_t collnet_direct_chunk(const TuningInput& input, const ChunkRequest& 
 
 std::int64_t collnet_chain_chunk(const TuningInput& input, const ChunkRequest& request,
                                  std::int64_t chunk) {
-  const auto depth = static_cast<float>(input.communicator.ranks / input.communicator.nodes);
+  const int local = input.communicator.ranks / input.communicator.nodes;
+  const auto depth = static_cast<float>(local);
   const std::array rules{Halving{depth * 64, 128 * kib}, Halving{depth * 8, 64 * kib},
                          Halving{depth, 32 * kib}};
   return halved(request, 1, std::min(256 * kib, chunk), rules);

@@ -45,40 +45,40 @@ std::int64_t number(const Variable& variable, std::string_view text) {
   return *value;
 }
 
-template <auto member>
+template <auto Member>
 void integer(Configuration& configuration, const Variable& variable, std::string_view text) {
-  configuration.*member = static_cast<int>(number(variable, text));
+  configuration.*Member = static_cast<int>(number(variable, text));
 }
 
-template <auto member>
+template <auto Member>
 void bytes(Configuration& configuration, const Variable& variable, std::string_view text) {
-  configuration.*member = number(variable, text);
+  configuration.*Member = number(variable, text);
 }
 
-template <auto member>
+template <auto Member>
 void flag(Configuration& configuration, const Variable& variable, std::string_view text) {
-  configuration.*member = number(variable, text) == 1;
+  configuration.*Member = number(variable, text) == 1;
 }
 
-template <auto member>
+template <auto Member>
 void three_way(Configuration& configuration, const Variable& variable, std::string_view text) {
-  configuration.*member = static_cast<Switch>(number(variable, text));
+  configuration.*Member = static_cast<Switch>(number(variable, text));
 }
 
-template <auto member>
+template <auto Member>
 void file(Configuration& configuration, const Variable& variable, std::string_view text) {
   if (text.empty()) {
     throw InputError("expected a file, got \"\"", std::string(variable.name));
   }
-  configuration.*member = std::string(text);
+  configuration.*Member = std::string(text);
 }
 
 /// A path type by its name, or one of NCCL's old numbers.
-template <auto member>
+template <auto Member>
 void level(Configuration& configuration, const Variable& variable, std::string_view text) {
   struct Level {
     std::string_view name;
-    PathType type;
+    PathType type{};
   };
   constexpr std::array levels{Level{"LOC", PathType::Loc}, Level{"NVL", PathType::Nvl},
                               Level{"NVB", PathType::Nvb}, Level{"C2C", PathType::C2c},
@@ -90,14 +90,14 @@ void level(Configuration& configuration, const Variable& variable, std::string_v
   std::vector<std::string> names;
   for (const Level& candidate : levels) {
     if (candidate.name == text) {
-      configuration.*member = candidate.type;
+      configuration.*Member = candidate.type;
       return;
     }
     names.emplace_back(candidate.name);
   }
   const std::optional<std::int64_t> old = whole_number(text);
   if (old && *old >= 0 && *old < static_cast<std::int64_t>(old_levels.size())) {
-    configuration.*member = old_levels[static_cast<std::size_t>(*old)];
+    configuration.*Member = old_levels[static_cast<std::size_t>(*old)];
     return;
   }
   const std::string near = nearest(std::string(text), names);
@@ -202,10 +202,14 @@ constexpr std::string_view prefix = "NCCL_";
 [[noreturn]] void refuse_name(std::string_view text) {
   const std::vector<std::string> names = variable_names();
   if (!text.starts_with(prefix)) {
-    const std::string full = std::string(prefix) + std::string(text);
-    const std::string near = nearest(full, names);
+    std::vector<std::string> bare;
+    bare.reserve(names.size());
+    for (const std::string& full : names) {
+      bare.push_back(full.substr(prefix.size()));
+    }
+    const std::string near = nearest(std::string(text), bare);
     throw InputError("expected the full name of an NCCL variable, got " + in_quotes(text), {},
-                     near.empty() ? "" : "write " + near);
+                     near.empty() ? "" : "write " + std::string(prefix) + near);
   }
   if (is_unmodelled_variable(text)) {
     throw InputError("NCCL has this variable, but it is not modelled", std::string(text),

@@ -82,14 +82,22 @@ class Parser {
   [[nodiscard]] std::size_t position(std::string_view word,
                                      const std::vector<std::string>& accepted,
                                      const std::string& kind) const {
-    for (std::size_t i = 0; i < accepted.size(); ++i) {
-      if (lower(accepted[i]) == lower(word)) {
-        return i;
-      }
+    std::vector<std::string> lowered;
+    lowered.reserve(accepted.size());
+    for (const std::string& candidate : accepted) {
+      lowered.push_back(lower(candidate));
     }
-    const std::string near = nearest(std::string(word), accepted);
+    const auto place = [&lowered](const std::string& text) {
+      return static_cast<std::size_t>(std::find(lowered.begin(), lowered.end(), text) -
+                                      lowered.begin());
+    };
+    const std::size_t found = place(lower(word));
+    if (found < accepted.size()) {
+      return found;
+    }
+    const std::string near = nearest(lower(word), lowered);
     throw InputError("unknown " + kind + " " + in_quotes(word) +
-                         (near.empty() ? "" : ", did you mean \"" + near + "\"?"),
+                         (near.empty() ? "" : ", did you mean \"" + accepted[place(near)] + "\"?"),
                      variable_, "accepted: " + one_of(accepted));
   }
 

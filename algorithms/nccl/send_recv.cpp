@@ -121,7 +121,7 @@ int send_recv_channel(const TuningInput& input, const Channels& channels, int ro
   // Neighbouring rounds start far apart.
   int reversed = 0;
   for (int bit = 1; bit < channels.p2p; bit *= 2) {
-    reversed = reversed * 2 + (base & bit ? 1 : 0);
+    reversed = reversed * 2 + ((base & bit) != 0 ? 1 : 0);
   }
   return (reversed + part) & (channels.p2p - 1);
 }

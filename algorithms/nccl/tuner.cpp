@@ -2,8 +2,6 @@
 
 namespace collsim::nccl {
 
-namespace {
-
 bool fits(const TunerRule& rule, const Communicator& communicator, const Call& call) {
   return rule.function == call.function && call.bytes >= rule.least_bytes &&
          call.bytes <= rule.most_bytes &&
@@ -13,30 +11,21 @@ bool fits(const TunerRule& rule, const Communicator& communicator, const Call& c
          !rule.registered.value_or(false);
 }
 
-}  // namespace
-
-const TunerRule* matching_rule(const std::vector<TunerRule>& rules,
-                               const Communicator& communicator, const Call& call) {
+TunedChoice choose_with_tuner(const TuningInput& input, const Tuning& tuning, const Call& call,
+                              const std::vector<TunerRule>& rules) {
+  const std::vector<Contender> all = contenders(input, tuning, call);
   for (const TunerRule& rule : rules) {
-    if (fits(rule, communicator, call)) {
-      return &rule;
+    if (!fits(rule, input.communicator, call)) {
+      continue;
     }
-  }
-  return nullptr;
-}
-
-Contender choose_with_tuner(const TuningInput& input, const Tuning& tuning, const Call& call,
-                            const std::vector<TunerRule>& rules) {
-  if (const TunerRule* const rule = matching_rule(rules, input.communicator, call)) {
-    for (Contender contender : contenders(input, tuning, call)) {
-      if (contender.algorithm == rule->algorithm && contender.protocol == rule->protocol &&
+    for (const Contender& contender : all) {
+      if (contender.algorithm == rule.algorithm && contender.protocol == rule.protocol &&
           !contender.excluded) {
-        contender.time = 0;  // what the plugin writes to have its way
-        return contender;
+        return {contender, &rule};
       }
     }
   }
-  return choose(input, tuning, call);
+  return {choose(input, tuning, call), nullptr};
 }
 
 }  // namespace collsim::nccl

@@ -1,8 +1,7 @@
 #pragma once
-// The rules of NCCL's example tuner plugin: a list of lines, of which the first that fits a call
-// forces an algorithm and protocol and may set the channels.
+// The rules of NCCL's example tuner plugin: a list of lines, of which the first that fits a call and
+// asks for what is available forces an algorithm and protocol and may set the channels.
 //
-// NCCL still refuses what its table excludes: a rule then changes nothing and the next choice holds.
 // Source: NCCL 2.28.9, plugins/tuner/example.
 
 #include <cstdint>
@@ -29,12 +28,18 @@ struct TunerRule {
   bool operator==(const TunerRule&) const = default;
 };
 
-/// The first rule for a call of a communicator; null if there is none. Buffers are not registered.
-[[nodiscard]] const TunerRule* matching_rule(const std::vector<TunerRule>& rules,
-                                             const Communicator& communicator, const Call& call);
+/// Whether a rule is about such a call of a communicator. Buffers are not registered.
+[[nodiscard]] bool fits(const TunerRule& rule, const Communicator& communicator, const Call& call);
 
-/// What NCCL chooses with these rules. Throws as choose().
-[[nodiscard]] Contender choose_with_tuner(const TuningInput& input, const Tuning& tuning,
-                                          const Call& call, const std::vector<TunerRule>& rules);
+/// A choice, and the rule that made it; null where NCCL chose itself.
+struct TunedChoice {
+  Contender contender{};
+  const TunerRule* rule{nullptr};
+};
+
+/// What NCCL chooses with these rules, which must outlive the result. Throws as choose().
+/// Complexity: O(rules).
+[[nodiscard]] TunedChoice choose_with_tuner(const TuningInput& input, const Tuning& tuning,
+                                            const Call& call, const std::vector<TunerRule>& rules);
 
 }  // namespace collsim::nccl

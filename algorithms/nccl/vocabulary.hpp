@@ -46,12 +46,12 @@ inline constexpr std::array protocols{Protocol::LL, Protocol::LL128, Protocol::S
 [[nodiscard]] std::optional<Function> function_of(CollectiveKind kind);
 [[nodiscard]] CollectiveKind collective_of(Function function);
 
-/// One value for each of the first `count` enumerators of `Key`.
-template <class Key, class Value, std::size_t count>
+/// One value for each of the first `Count` enumerators of `Key`.
+template <class Key, class Value, std::size_t Count>
 class EnumTable {
  public:
   constexpr EnumTable() = default;
-  explicit constexpr EnumTable(const std::array<Value, count>& values) : values_(values) {}
+  explicit constexpr EnumTable(const std::array<Value, Count>& values) : values_(values) {}
 
   [[nodiscard]] constexpr Value& operator[](Key key) {
     return values_[static_cast<std::size_t>(key)];
@@ -61,7 +61,7 @@ class EnumTable {
   }
 
  private:
-  std::array<Value, count> values_{};
+  std::array<Value, Count> values_{};
 };
 
 template <class Value>

@@ -46,6 +46,7 @@ std::int64_t traffic_per_channel(std::span<const SplitTask> tasks, int ranks, in
     traffic += std::max(least_traffic, traffic_of(task, ranks));
     channels = std::min(channels + task.channels, limit);
   }
+  COLLSIM_ENSURE(channels > 0, "a task's channels exist");
   return std::max(least_traffic, traffic / channels);
 }
 

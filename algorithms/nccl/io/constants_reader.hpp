@@ -36,8 +36,8 @@ class ConstantsReader {
   void count(const std::string& key, IntegerRange range, int& value) const;
   void bytes(const std::string& key, std::int64_t& value) const;
   void flag(const std::string& key, bool& value) const;
-  template <class Value, std::size_t size>
-  void choice(const std::string& key, const std::array<Choice<Value>, size>& choices,
+  template <class Value, std::size_t Size>
+  void choice(const std::string& key, const std::array<Choice<Value>, Size>& choices,
               Value& value) const;
 
   /// Numbers, not negative. Throws: InputError if it is no list or has not between `least` and
@@ -53,8 +53,8 @@ class ConstantsReader {
   Keys keys_;
 };
 
-template <class Value, std::size_t size>
-void ConstantsReader::choice(const std::string& key, const std::array<Choice<Value>, size>& choices,
+template <class Value, std::size_t Size>
+void ConstantsReader::choice(const std::string& key, const std::array<Choice<Value>, Size>& choices,
                              Value& value) const {
   if (wants(key)) {
     value = mapping_.choice(key, std::span<const Choice<Value>>(choices));

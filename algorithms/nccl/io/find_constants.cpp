@@ -75,10 +75,10 @@ TuningConstants find_constants(const ConfigPath& path, std::string_view version)
   }
   const std::string known =
       ranges.empty() ? "no file of constants was found" : "known: " + one_of(ranges);
-  throw InputError(
-      parsed ? "the decisions of NCCL " + to_text(*parsed) + " are not known"
-             : "expected a version such as \"2.28\" or \"2.28.9\", got " + in_quotes(version),
-      "--nccl", known);
+  throw InputError(parsed ? "the decisions of NCCL " + to_text(*parsed) + " are not known"
+                          : "expected a version such as " + in_quotes("2.28") + " or " +
+                                in_quotes("2.28.9") + ", got " + in_quotes(version),
+                   "--nccl", known);
 }
 
 }  // namespace collsim::nccl

@@ -21,14 +21,15 @@ constexpr std::size_t most_speeds = 64;
 constexpr IntegerRange channel_range{1, 64};
 constexpr IntegerRange sm_range{0, 999};
 
-template <std::size_t size>
-std::vector<std::string> words(const std::array<const char*, size>& list) {
+template <std::size_t Size>
+std::vector<std::string> words(const std::array<const char*, Size>& list) {
   return {list.begin(), list.end()};
 }
 
-template <class Key, std::size_t size>
-std::vector<std::string> names(const std::array<Key, size>& list) {
+template <class Key, std::size_t Size>
+std::vector<std::string> names(const std::array<Key, Size>& list) {
   std::vector<std::string> result;
+  result.reserve(list.size());
   for (const Key key : list) {
     result.emplace_back(name(key));
   }

@@ -2,7 +2,7 @@
 // A file of tuning constants (configs/parameters/nccl-tuning-*.yaml) as TuningConstants.
 //
 // A file with `base` says only what differs from that file, so that what changed from version to
-// version can be read off. docs/yaml_reference.md lists the keys.
+// version can be read off. Keys, words and units: the comments of nccl-tuning-2.28.yaml, which has no base.
 
 #include <string>
 

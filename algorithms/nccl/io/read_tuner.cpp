@@ -87,10 +87,10 @@ class LineReader {
                      SourceLocation{source_.name(), number_, field.column, std::string(line_)});
   }
 
-  template <std::size_t size>
+  template <std::size_t Size>
   [[nodiscard]] std::size_t word(std::size_t field,
-                                 const std::array<const char*, size>& accepted) const {
-    for (std::size_t i = 0; i < size; ++i) {
+                                 const std::array<const char*, Size>& accepted) const {
+    for (std::size_t i = 0; i < Size; ++i) {
       if (fields_[field].text == accepted[i]) {
         return i;
       }
