@@ -54,7 +54,8 @@ struct Communicator {
   HostArchitecture cpu_architecture{HostArchitecture::X86};
   HostVendor cpu_vendor{HostVendor::Intel};
   bool has_nvswitch{false};
-  /// GPUs, switches and driver have NVLink SHARP and the node has GPUs enough for it.
+  /// The GPUs (sm 90 and up) and the driver have NVLink SHARP. Whether the node has a use for it is
+  /// the graph's matter.
   bool supports_nvls{false};
   bool all_nvlink{false};         ///< every pair of GPUs of a node is joined by NVLink
   bool unpacking_network{false};  ///< the network device unpacks on the GPU

@@ -160,7 +160,7 @@ std::string_view rule(Exclusion exclusion) {
       "the collective has no such algorithm",
       "the algorithm has the Simple protocol only",
       "PAT needs one rank a node and sm 60 (NCCL_PAT_ENABLE=1 forces it)",
-      "no NVLS: it needs sm 90, an NVSwitch, two GPUs and NCCL_NVLS_ENABLE",
+      "no NVLS: it needs GPUs of sm 90, an NVSwitch and NCCL_NVLS_ENABLE",
       "NVLS needs two search channels",
       "NVLSTree needs several nodes",
       "NVLS over several nodes needs CollNet",

@@ -49,14 +49,14 @@ struct Number {
   std::int64_t (*read)(const Configuration&);
 };
 
-template <auto member>
+template <auto Member>
 std::int64_t read(const Configuration& configuration) {
-  return static_cast<std::int64_t>((configuration.*member).value());
+  return static_cast<std::int64_t>((configuration.*Member).value());
 }
 
-template <auto member>
+template <auto Member>
 std::int64_t read_plain(const Configuration& configuration) {
-  return static_cast<std::int64_t>(configuration.*member);
+  return static_cast<std::int64_t>(configuration.*Member);
 }
 
 using C = Configuration;

@@ -3,16 +3,15 @@
 
 #include "tests/algorithms/nccl/decision_vectors.hpp"
 
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "algorithms/nccl/choice.hpp"
-#include "algorithms/nccl/io/find_constants.hpp"
 #include "algorithms/nccl/rings.hpp"
 #include "algorithms/nccl/trees.hpp"
+#include "tests/algorithms/nccl/reference_machines.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_data.hpp"
 
@@ -21,18 +20,6 @@ namespace collsim::nccl {
 namespace {
 
 using nlohmann::json;
-
-const TuningConstants& constants() {
-  static const TuningConstants value =
-      find_constants({{collsim::test::source_path("configs").string()}}, "2.28.9");
-  return value;
-}
-
-std::string one_decimal(double value) {
-  std::array<char, 32> text{};
-  static_cast<void>(std::snprintf(text.data(), text.size(), "%.1f", value));
-  return text.data();
-}
 
 std::string text(std::string_view view) { return std::string(view); }
 
@@ -45,8 +32,9 @@ std::map<std::string, std::string> table_of(const TuningTable& table) {
         const TuningEntry& entry = table[function][algorithm][protocol];
         if (!entry.excluded) {
           lines[text(name_of(collective_of(function))) + " " + text(name(algorithm)) + " " +
-                text(name(protocol))] = one_decimal(static_cast<double>(entry.latency)) + "/" +
-                                        one_decimal(static_cast<double>(entry.bandwidth));
+                text(name(protocol))] = test::one_decimal(static_cast<double>(entry.latency)) +
+                                        "/" +
+                                        test::one_decimal(static_cast<double>(entry.bandwidth));
         }
       }
     }
@@ -59,7 +47,7 @@ std::map<std::string, std::string> table_of(const json& vector) {
   for (const json& entry : vector["table"]) {
     lines[entry["collective"].get<std::string>() + " " + entry["algorithm"].get<std::string>() +
           " " + entry["protocol"].get<std::string>()] =
-        one_decimal(entry["latency_us"]) + "/" + one_decimal(entry["bandwidth_GBps"]);
+        test::one_decimal(entry["latency_us"]) + "/" + test::one_decimal(entry["bandwidth_GBps"]);
   }
   return lines;
 }
@@ -128,8 +116,8 @@ void on_every_vector(Check check) {
     INFO(name);
     const json vector = test::load_vector(*folder, name);
     const test::VectorMachine machine = test::vector_machine(*folder, vector);
-    const TuningInput input{constants(), machine.configuration, machine.communicator,
-                            machine.graphs};
+    const TuningInput input{test::constants_of("2.28.9"), machine.configuration,
+                            machine.communicator, machine.graphs};
     check(vector, machine, input);
   }
 }

@@ -1,7 +1,7 @@
 #include "tests/algorithms/nccl/reference_machines.hpp"
 
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <map>
 
 #include "algorithms/nccl/io/find_constants.hpp"
@@ -38,10 +38,10 @@ std::vector<GraphChannel> alternating_orders(int count, int gpus) {
 }
 
 struct GraphShape {
-  Pattern pattern;
-  int channels;
-  float intra;
-  float inter;
+  Pattern pattern = Pattern::Ring;
+  int channels = 0;
+  float intra = 0;
+  float inter = 0;
   PathType type_inter = PathType::Pix;
 };
 
@@ -84,17 +84,19 @@ ReferenceMachine machine(const Communicator& facts, GraphSet graphs) {
 
 }  // namespace
 
-std::string one_decimal(float value) {
+std::string one_decimal(double value) {
   std::array<char, 32> text{};
-  static_cast<void>(std::snprintf(text.data(), text.size(), "%.1f", static_cast<double>(value)));
-  return text.data();
+  const std::to_chars_result result =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 1);
+  return {text.data(), result.ptr};
 }
 
 std::string ReferenceMachine::cell(Function function, Algorithm algorithm,
                                    Protocol protocol) const {
   const TuningEntry found = entry(function, algorithm, protocol);
   return found.excluded ? std::string(rule(*found.excluded))
-                        : one_decimal(found.latency) + "/" + one_decimal(found.bandwidth);
+                        : one_decimal(static_cast<double>(found.latency)) + "/" +
+                              one_decimal(static_cast<double>(found.bandwidth));
 }
 
 std::string ReferenceMachine::row(Function function, Algorithm algorithm) const {

@@ -61,6 +61,6 @@ ReferenceMachine pcie4();
 void add_collnet(ReferenceMachine& machine, int heads, CollNetPlugin plugin);
 
 /// "%.1f".
-std::string one_decimal(float value);
+std::string one_decimal(double value);
 
 }  // namespace collsim::nccl::test

@@ -117,7 +117,8 @@ TEST_CASE("tuning: an excluded entry keeps the latency that NCCL logs") {
   ReferenceMachine machine = test::few_h100(4, 60);
   machine.set("NCCL_ALGO", "NVLS");
   const auto latency = [&machine](F function, A algorithm, P protocol) {
-    return test::one_decimal(machine.entry(function, algorithm, protocol).latency);
+    return test::one_decimal(
+        static_cast<double>(machine.entry(function, algorithm, protocol).latency));
   };
   CHECK(latency(F::AllReduce, A::Tree, P::LL) == "10.4");
   CHECK(latency(F::AllReduce, A::Ring, P::LL128) == "25.4");
@@ -242,7 +243,8 @@ TEST_CASE("tuning: Blackwell's ring with LL128 changed in 2.29.2 and 2.29.7") {
   machine.graphs.ring.channels.resize(16);
   const auto busy = [&machine](const std::string& version) {
     machine.constants = constants_of(version);
-    return test::one_decimal(machine.entry(F::Broadcast, A::Ring, P::LL128).bandwidth);
+    return test::one_decimal(
+        static_cast<double>(machine.entry(F::Broadcast, A::Ring, P::LL128).bandwidth));
   };
   CHECK(busy("2.28.9") == "662.4");  // 0.92 · 720
   CHECK(busy("2.29.2") == "552.0");  // 16 · 34.5
