@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "algorithms/nccl/divided_up.hpp"
 #include "algorithms/nccl/tuning_terms.hpp"
 #include "topology/error.hpp"
 
@@ -95,8 +96,7 @@ void set_time(const TuningInput& input, const Tuning& tuning, const Call& call,
     contender.latency = static_cast<float>(static_cast<double>(contender.latency) * factor);
   }
   const bool ring = contender.algorithm == Algorithm::Ring;
-  const int waits =
-      ring ? call.pipelined : (call.pipelined + collectives_per_batch - 1) / collectives_per_batch;
+  const int waits = ring ? call.pipelined : divided_up(call.pipelined, collectives_per_batch);
   contender.latency *= static_cast<float>(waits);
   contender.time =
       contender.latency + static_cast<float>(call.bytes) / (1000 * contender.bandwidth);

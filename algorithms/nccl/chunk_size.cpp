@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "algorithms/nccl/divided_up.hpp"
 #include "algorithms/nccl/tuning_terms.hpp"
 
 namespace collsim::nccl {
@@ -194,7 +195,7 @@ Chunk chunk_size(const TuningInput& input, const Tuning& tuning, const ChunkRequ
   Chunk chunk{adapted(input, tuning, request, start), steps.chunk, steps.slice, 0};
   chunk.bytes = std::max(chunk.bytes / grain, std::int64_t{1}) * grain;
   const std::int64_t loop = request.channels * chunks_per_loop(input, request) * chunk.bytes;
-  chunk.loops = (static_cast<std::int64_t>(request.bytes) + loop - 1) / loop;
+  chunk.loops = divided_up(static_cast<std::int64_t>(request.bytes), loop);
   return chunk;
 }
 

@@ -100,10 +100,9 @@ void level(Configuration& configuration, const Variable& variable, std::string_v
     configuration.*Member = old_levels[static_cast<std::size_t>(*old)];
     return;
   }
-  const std::string near = nearest(std::string(text), names);
   throw InputError(
       "expected " + one_of(names) + ", or a number from 0 to 5, got " + in_quotes(text),
-      std::string(variable.name), near.empty() ? "" : "did you mean \"" + near + "\"?");
+      std::string(variable.name), did_you_mean(std::string(text), names));
 }
 
 void algorithm_list(Configuration& configuration, const Variable& variable, std::string_view text) {
@@ -215,10 +214,9 @@ constexpr std::string_view prefix = "NCCL_";
     throw InputError("NCCL has this variable, but it is not modelled", std::string(text),
                      "modelled: " + one_of(names));
   }
-  const std::string near = nearest(std::string(text), names);
-  throw InputError("unknown variable " + in_quotes(text) +
-                       (near.empty() ? "" : ", did you mean \"" + near + "\"?"),
-                   {}, "modelled: " + one_of(names));
+  const std::string close = did_you_mean(std::string(text), names);
+  throw InputError("unknown variable " + in_quotes(text) + (close.empty() ? "" : ", " + close), {},
+                   "modelled: " + one_of(names));
 }
 
 }  // namespace

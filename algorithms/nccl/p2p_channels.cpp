@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "algorithms/nccl/divided_up.hpp"
+
 namespace collsim::nccl {
 
 namespace {
@@ -13,8 +15,6 @@ constexpr int works_per_batch = 8;
 int power_of_two(int count) {
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(count)));
 }
-
-int divided_up(int value, int divisor) { return (value + divisor - 1) / divisor; }
 
 /// Two a parallel NVLink, else two. From 2.29 on NVLink through another GPU counts, too.
 int local_channels(const LocalPath& path, const TuningConstants& constants) {

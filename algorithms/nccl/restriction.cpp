@@ -96,9 +96,10 @@ class Parser {
       return found;
     }
     const std::string near = nearest(lower(word), lowered);
-    throw InputError("unknown " + kind + " " + in_quotes(word) +
-                         (near.empty() ? "" : ", did you mean \"" + accepted[place(near)] + "\"?"),
-                     variable_, "accepted: " + one_of(accepted));
+    throw InputError(
+        "unknown " + kind + " " + in_quotes(word) +
+            (near.empty() ? "" : ", did you mean " + in_quotes(accepted[place(near)]) + "?"),
+        variable_, "accepted: " + one_of(accepted));
   }
 
   std::string variable_;

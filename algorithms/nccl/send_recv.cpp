@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "algorithms/nccl/chunk_size.hpp"
+#include "algorithms/nccl/divided_up.hpp"
 #include "algorithms/nccl/p2p_schedule.hpp"
 
 namespace collsim::nccl {
@@ -13,10 +14,6 @@ namespace {
 constexpr std::int64_t part_grain = 4096;
 constexpr int works_per_batch = 8;
 constexpr int mantissa_bits = 3;
-
-std::int64_t divided_up(std::int64_t value, std::int64_t divisor) {
-  return (value + divisor - 1) / divisor;
-}
 
 /// What a peer's messages may be spread over: from as many channels as all peers get at once, up to
 /// all that a peer may have.
@@ -41,10 +38,10 @@ int part_count(const TuningInput& input, PartRange range, std::int64_t bytes, st
   const std::int64_t least = several ? slot / 2 : slot / 8;
   const std::int64_t most = several ? slot : slot * 32;
   int parts = static_cast<int>(std::min<std::int64_t>(range.least, divided_up(bytes, least)));
-  std::int64_t part = std::max(least, divided_up(bytes, parts));
+  std::int64_t part = std::max(least, divided_up<std::int64_t>(bytes, parts));
   while (part > most && parts <= range.most / 2) {
     parts *= 2;
-    part = divided_up(bytes, parts);
+    part = divided_up<std::int64_t>(bytes, parts);
   }
   return parts;
 }
@@ -107,7 +104,8 @@ SendRecvShape send_recv_shape(const TuningInput& input, const Channels& channels
     shape.parts = part_count(input, range, bytes, ll_slot);
   }
   shape.chunk = chunk_of(input, shape.protocol, bytes, ll ? ll_slot : simple_slot, peer);
-  shape.part = std::min(bytes, divided_up(divided_up(bytes, shape.parts), part_grain) * part_grain);
+  shape.part = std::min(
+      bytes, divided_up(divided_up<std::int64_t>(bytes, shape.parts), part_grain) * part_grain);
   return shape;
 }
 
@@ -115,7 +113,7 @@ int send_recv_channel(const TuningInput& input, const Channels& channels, int ro
   int base = round;
   if (input.communicator.nodes > 1) {
     const int group = p2p_group_size(input.communicator, input.configuration);
-    const auto batches = static_cast<int>(divided_up(group, works_per_batch));
+    const int batches = divided_up(group, works_per_batch);
     base = round / group * batches + round % group / works_per_batch;
   }
   // Neighbouring rounds start far apart.

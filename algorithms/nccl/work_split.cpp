@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/nccl/divided_up.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::nccl {
@@ -11,10 +12,6 @@ namespace {
 // Less traffic than this is not worth a channel.
 constexpr std::int64_t least_traffic = std::int64_t{16} * 1024;
 constexpr std::int64_t cell_grain = 16;
-
-std::int64_t divided_up(std::int64_t value, std::int64_t divisor) {
-  return (value + divisor - 1) / divisor;
-}
 
 /// Bytes moved for each byte of the count, as NCCL weighs them.
 std::int64_t traffic_per_byte(Function function, int ranks) {

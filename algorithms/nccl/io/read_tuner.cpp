@@ -96,9 +96,8 @@ class LineReader {
       }
     }
     const std::vector<std::string> list(accepted.begin(), accepted.end());
-    const std::string near = nearest(std::string(fields_[field].text), list);
     refuse(fields_[field], "expected " + one_of(list) + ", got " + in_quotes(fields_[field].text),
-           near.empty() ? "" : "did you mean \"" + near + "\"?");
+           did_you_mean(std::string(fields_[field].text), list));
   }
 
   template <class Number>
