@@ -1,0 +1,153 @@
+#include "algorithms/nccl/machine_parts.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "topology/error.hpp"
+
+namespace collsim::nccl {
+
+namespace {
+
+void for_each_gpu(const MachinePci& pci, const std::function<void(const MachinePci&)>& visit) {
+  if (pci.gpu) {
+    visit(pci);
+  }
+  for (const MachinePci& child : pci.children) {
+    for_each_gpu(child, visit);
+  }
+}
+
+/// Whether NCCL finds a part that it uses here or below.
+bool is_used(const MachinePci& pci) {
+  if (pci.gpu || (pci.nic && std::ranges::any_of(pci.nic->nets, [](const MachineNet& net) {
+                    return net.dev.has_value();
+                  }))) {
+    return true;
+  }
+  return std::ranges::any_of(pci.children, is_used);
+}
+
+}  // namespace
+
+bool ends_at_switch(const MachineNvlink& nvlink) {
+  return nvlink.target_class.starts_with("0x068000");
+}
+
+MachineParts::MachineParts(const Machine& machine) : machine_(&machine) {
+  number_gpus();
+  gpus_.resize(number_of_bus_.size());
+  for (std::size_t i = 0; i < machine.cpus.size(); ++i) {
+    const std::string cpu = "cpu" + std::to_string(i);
+    for (const auto& device : machine.cpus[i].devices) {
+      if (const auto* pci = std::get_if<MachinePci>(&device)) {
+        visit(*pci, cpu, cpu);
+        continue;
+      }
+      for (const MachineNet& net : std::get<MachineNic>(device).nets) {
+        if (net.dev) {
+          nets_.push_back({&net, {}, cpu});
+        }
+      }
+    }
+  }
+  for (const GpuPart& part : gpus_) {
+    has_nvswitch_ = has_nvswitch_ || std::ranges::any_of(part.gpu->nvlinks, ends_at_switch);
+  }
+}
+
+void MachineParts::number_gpus() {
+  std::vector<std::pair<std::optional<int>, std::string>> found;
+  for (const MachineCpu& cpu : machine_->cpus) {
+    for (const auto& device : cpu.devices) {
+      if (const auto* pci = std::get_if<MachinePci>(&device)) {
+        for_each_gpu(*pci, [&found](const MachinePci& gpu) {
+          found.emplace_back(gpu.gpu->rank, gpu.bus_id);
+        });
+      }
+    }
+  }
+  if (found.empty()) {
+    throw InputError("the node has no GPU", {},
+                     "templates of clouds leave the GPUs to NCCL: take a dump of a running job "
+                     "(NCCL_TOPO_DUMP_FILE)");
+  }
+  const auto has_rank = [](const auto& gpu) { return gpu.first.has_value(); };
+  if (std::ranges::any_of(found, has_rank)) {
+    std::erase_if(found, [&](const auto& gpu) { return !has_rank(gpu); });
+    std::ranges::stable_sort(found, {}, [](const auto& gpu) { return *gpu.first; });
+  }
+  for (const auto& [rank, bus] : found) {
+    number_of_bus_.emplace(bus, number_of_bus_.size());
+  }
+}
+
+std::optional<std::size_t> MachineParts::gpu_at(std::string_view bus_id) const {
+  const auto found = number_of_bus_.find(bus_id);
+  return found == number_of_bus_.end() ? std::nullopt : std::optional<std::size_t>(found->second);
+}
+
+void MachineParts::visit(const MachinePci& pci, const std::string& upper, const std::string& cpu) {
+  if (!is_used(pci)) {
+    return;
+  }
+  if (pci.gpu) {
+    if (const auto number = gpu_at(pci.bus_id)) {
+      std::string name = "gpu" + std::to_string(*number);
+      links_.push_back({&pci, name, upper});
+      gpus_[*number] = {&*pci.gpu, &pci, *number, std::move(name), cpu};
+    }
+    return;
+  }
+  if (pci.nic) {
+    add_nets(pci, upper);
+    return;
+  }
+  const std::string name = "pcie-switch" + std::to_string(switches_.size());
+  switches_.push_back(&pci);
+  links_.push_back({&pci, name, upper});
+  for (const MachinePci& child : pci.children) {
+    visit(child, name, cpu);
+  }
+}
+
+void MachineParts::add_nets(const MachinePci& pci, const std::string& upper) {
+  for (const MachineNet& net : pci.nic->nets) {
+    if (net.dev) {
+      links_.push_back({&pci, "nic" + std::to_string(nets_.size()), upper});
+      nets_.push_back({&net, pci.device_class, {}});
+    }
+  }
+}
+
+std::size_t MachineParts::hosts() const {
+  // By host, in order: CPUs, and what stands below them.
+  struct Share {
+    std::string host;
+    std::size_t cpus{0};
+    std::size_t gpus{0};
+  };
+  std::vector<Share> shares;
+  std::map<std::string, std::size_t> gpus_of_cpu;
+  for (const GpuPart& part : gpus_) {
+    ++gpus_of_cpu[part.cpu];
+  }
+  for (std::size_t i = 0; i < machine_->cpus.size(); ++i) {
+    const std::string host = machine_->cpus[i].host_hash.value_or("");
+    if (shares.empty() || shares.back().host != host) {
+      shares.push_back({host});
+    }
+    ++shares.back().cpus;
+    shares.back().gpus += gpus_of_cpu["cpu" + std::to_string(i)];
+  }
+  const bool even = std::ranges::all_of(shares, [&shares](const Share& share) {
+    return std::tie(share.cpus, share.gpus) == std::tie(shares[0].cpus, shares[0].gpus);
+  });
+  const bool dealt = nets_.size() % shares.size() == 0 && switches_.size() % shares.size() == 0;
+  return even && dealt ? shares.size() : 1;
+}
+
+}  // namespace collsim::nccl
