@@ -39,7 +39,7 @@ std::string outline(const Graph& graph) {
          std::string(name(graph.type_intra)) + "/" + std::string(name(graph.type_inter));
 }
 
-Graphs graphs_of(const std::string& cluster, Span span) {
+Graphs graphs_of(const std::string& cluster, NodeCount span) {
   return search_graphs(detect(machine_of(cluster), span));
 }
 
@@ -65,21 +65,21 @@ bool same(const Graphs& a, const Graphs& b) {
 
 // The figures of NCCL 2.28.9 for these machines, as its own search gives them.
 TEST_CASE("shipped nodes have the graphs that NCCL finds on such machines") {
-  const Graphs h100 = graphs_of("dgx-h100-x4", Span::SeveralNodes);
+  const Graphs h100 = graphs_of("dgx-h100-x4", NodeCount::Several);
   CHECK(outline(h100.ring) == "8 x 48/48 cross 2 NVL/PIX");
   CHECK(outline(h100.tree) == "8 x 48/48 cross 0 NVL/PIX");
   CHECK(outline(*h100.nvls) == "8 x 40/48 cross 0 NVL/PIX");
   CHECK(h100.ring.channels[0].gpus == std::vector<int>{0, 7, 6, 5, 4, 3, 2, 1});
   CHECK(h100.ring.channels[0].nic_out == 1);
 
-  const Graphs alone = graphs_of("dgx-h100", Span::OneNode);
+  const Graphs alone = graphs_of("dgx-h100", NodeCount::One);
   CHECK(outline(alone.ring) == "12 x 30/30 cross 0 NVL/PIX");
   CHECK(outline(*alone.nvls) == "8 x 40/60 cross 0 NVL/PIX");
 
-  CHECK(outline(graphs_of("dgx-a100-x4", Span::SeveralNodes).tree) == "8 x 30/24 cross 0 NVL/PIX");
-  CHECK(outline(graphs_of("dgx-b200-superpod", Span::SeveralNodes).ring) ==
+  CHECK(outline(graphs_of("dgx-a100-x4", NodeCount::Several).tree) == "8 x 30/24 cross 0 NVL/PIX");
+  CHECK(outline(graphs_of("dgx-b200-superpod", NodeCount::Several).ring) ==
         "8 x 48/48 cross 0 NVL/PXN");
-  CHECK(outline(graphs_of("dgx-1v", Span::OneNode).ring) == "6 x 20/20 cross 0 NVL/PIX");
+  CHECK(outline(graphs_of("dgx-1v", NodeCount::One).ring) == "6 x 20/20 cross 0 NVL/PIX");
 }
 
 // No vector covers it; the figures are those that NCCL's search gives for a made-up rack.
@@ -88,11 +88,11 @@ TEST_CASE("a rack on one NVLink is one node of many hosts") {
   CHECK(rack.cpus.size() == 36);
   CHECK(rack.cpus[0].host_hash == rack.cpus[1].host_hash);
   CHECK(rack.cpus[1].host_hash != rack.cpus[2].host_hash);
-  const Graphs one = graphs_of("gb200-nvl72", Span::OneNode);
+  const Graphs one = graphs_of("gb200-nvl72", NodeCount::One);
   CHECK(outline(one.ring) == "16 x 45/45 cross 0 NVL/PIX");
   CHECK(outline(one.tree) == "16 x 40/40 cross 0 NVL/PIX");
   CHECK(outline(*one.nvls) == "32 x 20/40 cross 0 NVL/PIX");
-  const Graphs two = graphs_of("gb200-nvl72-racks", Span::SeveralNodes);
+  const Graphs two = graphs_of("gb200-nvl72-racks", NodeCount::Several);
   CHECK(outline(two.ring) == "16 x 45/45 cross 0 NVL/P2C");
   CHECK(two.ring.bandwidth_intra == 45.1F);
   CHECK(outline(*two.nvls) == "32 x 20/40 cross 0 NVL/P2C");
@@ -208,7 +208,7 @@ TEST_CASE("a topology file becomes a description of which NCCL thinks the same")
     ++files;
     const Machine machine = load_topology_xml(entry.path().string()).machine;
     const Machine again = machine_of_text(cluster_yaml(machine, "again").text);
-    for (const Span span : {Span::OneNode, Span::SeveralNodes}) {
+    for (const NodeCount span : {NodeCount::One, NodeCount::Several}) {
       CHECK(same(search_graphs(detect(machine, span)), search_graphs(detect(again, span))));
     }
   }

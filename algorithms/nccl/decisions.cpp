@@ -1,0 +1,173 @@
+#include "algorithms/nccl/decisions.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "algorithms/nccl/local_devices.hpp"
+
+namespace collsim::nccl {
+
+namespace {
+
+/// The row of the greatest `from_sm` that is not above `sm`. Requires: rows ascend.
+template <class Row>
+const Row* row_for(const std::vector<Row>& rows, int sm) {
+  const Row* found = nullptr;
+  for (const Row& row : rows) {
+    if (row.from_sm <= sm) {
+      found = &row;
+    }
+  }
+  return found;
+}
+
+DetectOptions detect_options(const Configuration& configuration, const TuningConstants& constants) {
+  DetectOptions options;
+  for (NvlinkSpeed& speed : options.link_speeds.nvlink) {
+    if (const NvlinkRow* row = row_for(constants.nvlink, speed.least_sm)) {
+      speed.bandwidth = static_cast<float>(row->bandwidth);
+    }
+  }
+  options.p2p_disable = configuration.p2p_disabled;
+  options.p2p_level = configuration.p2p_level;
+  options.shm_disable = configuration.shm_disabled;
+  options.pxn_disable = configuration.pxn_disabled;
+  options.net_gdr_level = configuration.net_gdr_level;
+  return options;
+}
+
+std::vector<float> as_floats(const std::vector<double>& values) {
+  std::vector<float> floats;
+  floats.reserve(values.size());
+  for (const double value : values) {
+    floats.push_back(static_cast<float>(value));
+  }
+  return floats;
+}
+
+SearchOptions search_options(const DecisionInput& input) {
+  SearchOptions options;
+  const TuningConstants& constants = input.constants;
+  options.constants.speeds.clear();
+  for (auto ladder = constants.speeds.rbegin(); ladder != constants.speeds.rend(); ++ladder) {
+    options.constants.speeds.push_back(
+        {ladder->from_sm, as_floats(ladder->one_node), as_floats(ladder->several_nodes)});
+  }
+  options.constants.most_channels = static_cast<std::size_t>(constants.max_channels / 2);
+  options.constants.most_nvls_heads = static_cast<std::size_t>(constants.max_nvls_heads);
+  const Configuration& configuration = input.configuration;
+  options.cross_nic = configuration.cross_nic.value_or(options.cross_nic);
+  options.nvls_enable = configuration.nvls != Switch::Off;
+  options.collnet_enable = configuration.collnet && input.nodes >= configuration.collnet_nodes;
+  options.given_ring = input.given_ring;
+  options.given_tree = input.given_tree;
+  options.given_nvls = input.given_nvls;
+  return options;
+}
+
+HostArchitecture architecture(CpuArchitecture of) {
+  switch (of) {
+    case CpuArchitecture::Arm:
+      return HostArchitecture::Arm;
+    case CpuArchitecture::Power:
+      return HostArchitecture::Power;
+    case CpuArchitecture::X86:
+    case CpuArchitecture::Unknown:
+      break;
+  }
+  return HostArchitecture::X86;
+}
+
+HostVendor vendor(CpuVendor of) {
+  switch (of) {
+    case CpuVendor::Intel:
+      return HostVendor::Intel;
+    case CpuVendor::Amd:
+      return HostVendor::Amd;
+    case CpuVendor::Zhaoxin:
+      return HostVendor::Zhaoxin;
+    case CpuVendor::Unknown:
+      break;
+  }
+  return HostVendor::Other;
+}
+
+/// Equal entries once: a rack of 72 GPUs has 5,112 pairs, which are all alike.
+template <class Value>
+void add_once(std::vector<Value>& values, const Value& value) {
+  if (std::ranges::find(values, value) == values.end()) {
+    values.push_back(value);
+  }
+}
+
+void add_local_paths(const DetectedNode& node, Communicator& communicator) {
+  const std::size_t gpus = node.gpus.size();
+  for (std::size_t from = 0; from < gpus; ++from) {
+    const float nvlink = nvlink_bandwidth(node, from);
+    for (std::size_t to = 0; to < gpus; ++to) {
+      if (to != from) {
+        const Path& path = gpu_path(node, from, to);
+        add_once(communicator.local_paths, LocalPath{path.type, path.bandwidth, nvlink});
+      }
+    }
+  }
+}
+
+void add_nics(const DetectedNode& node, Communicator& communicator) {
+  float slowest = std::numeric_limits<float>::max();
+  for (std::size_t rank = 0; rank < node.gpus.size(); ++rank) {
+    LocalNics nics{static_cast<int>(nets_by_bandwidth(node, rank)), 0};
+    for (const PartId net : local_nets(node.system, node.paths, node.options, node.gpus[rank])) {
+      const float bandwidth = node.system.part(net).net.bandwidth;
+      nics.bandwidth += bandwidth;
+      slowest = std::min(slowest, bandwidth);
+    }
+    add_once(communicator.nics, nics);
+  }
+  communicator.slowest_nic = node.system.count(PartKind::Net) > 0 ? slowest : 0;
+}
+
+Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs, int nodes) {
+  Communicator communicator;
+  const int ranks_per_node = static_cast<int>(node.gpus.size());
+  communicator.nodes = nodes;
+  communicator.ranks = nodes * ranks_per_node;
+  communicator.min_ranks_per_node = ranks_per_node;
+  communicator.max_ranks_per_node = ranks_per_node;
+  communicator.min_sm = least_sm(node);
+  communicator.max_sm = most_sm(node);
+  const CpuFacts cpu = cpu_of(node);
+  communicator.cpu_architecture = architecture(cpu.architecture);
+  communicator.cpu_vendor = vendor(cpu.vendor);
+  communicator.has_nvswitch = has_nvswitch(node);
+  communicator.supports_nvls = graphs.nvls.has_value();
+  communicator.all_nvlink = all_nvlink(node);
+  if (graphs.collnet_chain || graphs.collnet_direct) {
+    communicator.collnet = CollNetPlugin{true, true};
+  }
+  add_local_paths(node, communicator);
+  if (nodes > 1) {
+    add_nics(node, communicator);
+  }
+  return communicator;
+}
+
+GraphSet graph_set(Graphs&& found) {
+  return {std::move(found.ring), std::move(found.tree), std::move(found.nvls),
+          std::move(found.collnet_chain), std::move(found.collnet_direct)};
+}
+
+}  // namespace
+
+Decisions::Decisions(const DecisionInput& input)
+    : configuration_(input.configuration),
+      constants_(input.constants),
+      node_(detect(input.machine, input.nodes > 1 ? NodeCount::Several : NodeCount::One,
+                   detect_options(configuration_, constants_))),
+      graphs_(graph_set(search_graphs(node_, search_options(input)))),
+      communicator_(communicator_of(node_, graphs_, input.nodes)),
+      tuning_(tune(this->input())) {}
+
+}  // namespace collsim::nccl

@@ -1,0 +1,139 @@
+// From a topology file to everything NCCL decides: each of the reference vectors, to the last digit.
+
+#include "algorithms/nccl/decisions.hpp"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "algorithms/nccl/io/find_constants.hpp"
+#include "algorithms/nccl/io/topology_xml.hpp"
+#include "algorithms/nccl/machine_of_node.hpp"
+#include "algorithms/nccl/rings.hpp"
+#include "algorithms/nccl/trees.hpp"
+#include "tests/algorithms/nccl/decision_vectors.hpp"
+#include "tests/catch.hpp"
+#include "tests/shared_data.hpp"
+#include "topology/io/load.hpp"
+
+namespace collsim::nccl {
+
+namespace {
+
+using nlohmann::json;
+
+ConfigPath shipped() { return ConfigPath{{collsim::test::source_path("configs").string()}}; }
+
+Decisions decide(const std::filesystem::path& folder, const json& vector) {
+  DecisionInput input;
+  input.machine =
+      load_topology_xml((folder / vector["topology"].get<std::string>()).string()).machine;
+  input.nodes = vector["nodes"];
+  input.constants = find_constants(shipped(), "2.28");
+  for (const auto& [name, value] : vector["env"].items()) {
+    parse_variable(input.configuration, name, value.get<std::string>());
+  }
+  return Decisions(input);
+}
+
+std::string one_decimal(double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.1f", value);
+  return text.data();
+}
+
+json table_of(const Decisions& decisions) {
+  json rows = json::array();
+  for (const Function function : functions) {
+    for (const Algorithm algorithm : algorithms) {
+      for (const Protocol protocol : protocols) {
+        const TuningEntry& entry = decisions.tuning().table[function][algorithm][protocol];
+        if (!entry.excluded) {
+          rows.push_back({{"collective", name_of(collective_of(function))},
+                          {"algorithm", name(algorithm)},
+                          {"protocol", name(protocol)},
+                          {"latency_us", one_decimal(entry.latency)},
+                          {"bandwidth_GBps", one_decimal(entry.bandwidth)}});
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+json rounded(json rows) {
+  for (json& row : rows) {
+    for (const std::string key : {"latency_us", "bandwidth_GBps"}) {
+      row[key] = one_decimal(row[key].get<double>());
+    }
+  }
+  return rows;
+}
+
+json channels_of(const Decisions& decisions) {
+  const Channels& channels = decisions.tuning().channels;
+  return {{"collective", channels.collective.size()},
+          {"nvls", channels.nvls},
+          {"p2p", channels.p2p},
+          {"per_peer", channels.per_peer}};
+}
+
+json rings_of(const Decisions& decisions) {
+  json rings = json::array();
+  for (const std::vector<Rank>& ring : build_rings(decisions.graphs(), decisions.layout(),
+                                                   decisions.tuning().channels.collective)) {
+    json ranks = json::array();
+    for (const Rank rank : ring) {
+      ranks.push_back(rank.value());
+    }
+    rings.push_back(std::move(ranks));
+  }
+  return rings;
+}
+
+json choices_of(const Decisions& decisions) {
+  json all = json::object();
+  for (const Function function : functions) {
+    json& list = all[std::string(name_of(collective_of(function)))];
+    Call call;
+    call.function = function;
+    for (const Crossover& crossover : choices(decisions.input(), decisions.tuning(), call)) {
+      list.push_back({{"from_bytes", crossover.from_bytes},
+                      {"algorithm", name(crossover.algorithm)},
+                      {"protocol", name(crossover.protocol)}});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("from a topology file NCCL's decisions come out as the library computes them") {
+  const auto folder = collsim::test::shared_path("vectors/nccl");
+  if (!folder) {
+    return;
+  }
+  const std::vector<std::string> names = test::vector_names(*folder);
+  CHECK(names.size() == 45);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const json vector = test::load_vector(*folder, name);
+    const Decisions decisions = decide(*folder, vector);
+    CHECK(channels_of(decisions) == vector["channels"]);
+    CHECK(table_of(decisions) == rounded(vector["table"]));
+    const json found = choices_of(decisions);
+    // The vectors leave out those that have but one algorithm.
+    for (const auto& [collective, list] : vector["choices"].items()) {
+      CAPTURE(collective);
+      CHECK(found.at(collective) == list);
+    }
+    if (vector.contains("rings")) {
+      CHECK(rings_of(decisions) == vector["rings"]);
+    }
+  }
+}
+
+}  // namespace collsim::nccl
