@@ -45,6 +45,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_perf_command(app, chosen);
   add_topology_command(app, chosen);
   add_hierarchy_command(app, chosen);
+  add_tuning_command(app, chosen);
   add_list_command(app, chosen);
   try {
     app.parse(argc, argv);

@@ -2,12 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
 
+#include "algorithms/nccl/io/machine_yaml.hpp"
+#include "algorithms/nccl/io/topology_xml.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
 
@@ -88,8 +91,9 @@ void add_config_directory(CLI::App& app, ClusterOptions& options) {
 
 void add_cluster_options(CLI::App& app, ClusterOptions& options, ClusterNaming naming) {
   const bool by_word = naming == ClusterNaming::OptionOrWord;
-  add_text(app, by_word ? "--cluster,CLUSTER" : "--cluster", options.cluster, "C",
-           "a name (`collsim list clusters` shows them) or a YAML file")
+  add_text(
+      app, by_word ? "--cluster,CLUSTER" : "--cluster", options.cluster, "C",
+      "a name (`collsim list clusters` shows them), a YAML file, or a topology file of NCCL (XML)")
       ->required()
       ->group("Cluster");
   add_settings(app, options);
@@ -121,18 +125,61 @@ ConfigPath config_path(const ClusterOptions& options) {
   return path;
 }
 
-Machine load_machine(const ClusterOptions& options) {
+namespace {
+
+/// Whether the words name a file whose content begins as XML does.
+bool is_xml(const std::string& name) {
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".xml");
+  std::ifstream file;
+  if (is_path) {
+    file.open(name, std::ios::binary);
+  }
+  // A BOM may come first.
+  char c = ' ';
+  while (file.get(c) && (std::isspace(static_cast<unsigned char>(c)) != 0 || c == '\xEF' ||
+                         c == '\xBB' || c == '\xBF')) {
+  }
+  return file && c == '<';
+}
+
+void note_warnings(const nccl::ReadMachine& read, const OutputOptions& output) {
+  for (const InputError& warning : read.warnings) {
+    note(output, warning.render("warning"));
+  }
+}
+
+Machine load_topology_file(const ClusterOptions& options, const std::vector<Setting>& settings,
+                           const OutputOptions& output) {
+  nccl::ReadMachine read = nccl::load_topology_xml(options.cluster);
+  note_warnings(read, output);
+  const fs::path file(options.cluster);
+  const nccl::MachineYaml yaml = nccl::cluster_yaml(read.machine, file.stem().string());
+  for (const std::string& assumed : yaml.notes) {
+    note(output, "note: " + printable(options.cluster) + ": " + assumed);
+  }
+  LoadedCluster loaded =
+      parse_cluster(yaml.text, options.cluster + " (as YAML)", settings, config_path(options));
+  Cluster cluster = build_cluster(loaded);
+  return Machine{std::move(loaded), std::move(cluster), std::move(read.machine)};
+}
+
+}  // namespace
+
+Machine load_machine(const ClusterOptions& options, const OutputOptions& output) {
   std::vector<Setting> settings;
   settings.reserve(options.settings.size());
   for (const std::string& text : options.settings) {
     settings.push_back(parse_setting(text));
   }
+  if (is_xml(options.cluster)) {
+    return load_topology_file(options, settings, output);
+  }
   LoadedCluster loaded = load_cluster(options.cluster, settings, config_path(options));
   Cluster cluster = build_cluster(loaded);
-  return Machine{std::move(loaded), std::move(cluster)};
+  return Machine{std::move(loaded), std::move(cluster), {}};
 }
 
-std::vector<Machine> load_machines(const ClustersOptions& options) {
+std::vector<Machine> load_machines(const ClustersOptions& options, const OutputOptions& output) {
   std::vector<Machine> machines;
   for (std::size_t i = 0; i < options.clusters.size(); ++i) {
     ClusterOptions one = options.common;
@@ -144,7 +191,7 @@ std::vector<Machine> load_machines(const ClustersOptions& options) {
     if (std::find(options.clusters.begin(), before, one.cluster) != before) {
       throw InputError("given twice: " + in_quotes(one.cluster), "--cluster");
     }
-    machines.push_back(load_machine(one));
+    machines.push_back(load_machine(one, output));
   }
   return machines;
 }

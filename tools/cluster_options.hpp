@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/nccl/machine.hpp"
 #include "tools/cli_names.hpp"
+#include "tools/output.hpp"
 #include "topology/cluster.hpp"
 #include "topology/io/load.hpp"
 
@@ -43,11 +45,15 @@ void add_config_directory(CLI::App& app, ClusterOptions& options);
 struct Machine {
   LoadedCluster loaded;
   Cluster cluster;
+  /// What the file says, where --cluster is a topology file of NCCL's (XML).
+  std::optional<nccl::Machine> topology_file{};
 };
-/// Throws: InputError, located.
-[[nodiscard]] Machine load_machine(const ClusterOptions& options);
+/// Loads a description, or a topology file of NCCL's: told by its content. What was assumed of the
+/// latter is noted. Throws: InputError, located.
+[[nodiscard]] Machine load_machine(const ClusterOptions& options, const OutputOptions& output);
 /// One machine a cluster, in the order given. Throws: InputError, located, or for a cluster that is given
 /// twice.
-[[nodiscard]] std::vector<Machine> load_machines(const ClustersOptions& options);
+[[nodiscard]] std::vector<Machine> load_machines(const ClustersOptions& options,
+                                                 const OutputOptions& output);
 
 }  // namespace collsim

@@ -134,7 +134,7 @@ std::string total_info(const Stopwatch& stopwatch, const std::vector<ResultRow>&
 
 Exit compare(const CompareCommand& command) {
   const Stopwatch stopwatch;
-  const Machine machine = load_machine(command.cluster);
+  const Machine machine = load_machine(command.cluster, command.output);
   const ResultRow common = row_for(machine, command.job, command.call);
   Timings timings;
   const auto outcomes = simulate(command, machine.cluster, common, timings);

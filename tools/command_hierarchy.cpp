@@ -50,7 +50,7 @@ void require_rungs(const std::vector<Ladder>& ladders) {
 
 Exit hierarchy(const HierarchyCommand& command) {
   require_plot(command);
-  const std::vector<Machine> machines = load_machines(command.clusters);
+  const std::vector<Machine> machines = load_machines(command.clusters, command.output);
   std::vector<Ladder> ladders;
   ladders.reserve(machines.size());
   for (const Machine& machine : machines) {

@@ -93,7 +93,7 @@ RunInfo total_of(const Stopwatch& stopwatch, const std::vector<ResultRow>& rows)
 
 Exit perf(const PerfCommand& command) {
   const Stopwatch stopwatch;
-  const Machine machine = load_machine(command.cluster);
+  const Machine machine = load_machine(command.cluster, command.output);
   const PerfPlan plan = plan_of(command, machine.cluster);
   PerfRun run(command, machine, plan);
   run.run();

@@ -120,7 +120,7 @@ Exit run(const RunCommand& command) {
     refuse_overwriting("--trace", command.trace, command.output);
   }
   refuse_without_effect(command);
-  const Machine machine = load_machine(command.cluster);
+  const Machine machine = load_machine(command.cluster, command.output);
   ResultRow row = row_for(machine, command.job, command.call);
   require_algorithm(command.algorithm, row.job.call.kind, "--algorithm", {"auto", "best"});
   simulate(command, machine.cluster, row);

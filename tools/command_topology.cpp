@@ -1,15 +1,20 @@
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "algorithms/nccl/io/machine_yaml.hpp"
+#include "algorithms/nccl/io/topology_xml.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
+#include "tools/nccl_options.hpp"
 #include "tools/option_values.hpp"
 #include "tools/output.hpp"
 #include "tools/render_topology.hpp"
 #include "tools/render_topology_check.hpp"
 #include "tools/render_topology_picture.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
@@ -19,12 +24,13 @@ struct TopologyCommand {
   ClusterOptions cluster;
   OutputOptions output;
   bool strict = false;
-  std::string picture;
+  std::string format;  ///< of an export
   bool whole = false;
+  std::string file;  ///< that is imported
 };
 
 Exit show(const TopologyCommand& command) {
-  const Machine machine = load_machine(command.cluster);
+  const Machine machine = load_machine(command.cluster, command.output);
   std::string text;
   switch (command.output.format()) {
     case Format::Json:
@@ -42,7 +48,7 @@ Exit show(const TopologyCommand& command) {
 }
 
 Exit check(const TopologyCommand& command) {
-  const Machine machine = load_machine(command.cluster);
+  const Machine machine = load_machine(command.cluster, command.output);
   const std::vector<Finding> findings = implausible(machine.cluster);
   std::string text;
   switch (command.output.format()) {
@@ -60,12 +66,33 @@ Exit check(const TopologyCommand& command) {
   return command.strict && !findings.empty() ? Exit::CheckFailed : Exit::Done;
 }
 
-Exit export_picture(const TopologyCommand& command) {
-  const Machine machine = load_machine(command.cluster);
+Exit export_as(const TopologyCommand& command) {
+  const Machine machine = load_machine(command.cluster, command.output);
+  if (command.format == "nccl-xml") {
+    if (command.whole) {
+      throw InputError("has no effect on a topology file: it is of one node", "--whole");
+    }
+    write_output(command.output, nccl::write_topology_xml(nccl_machine(machine, command.cluster)));
+    return Exit::Done;
+  }
   const OutlineExtent extent = command.whole ? OutlineExtent::Whole : OutlineExtent::Readable;
-  write_output(command.output, command.picture == "dot"
+  write_output(command.output, command.format == "dot"
                                    ? render_topology_dot(machine.cluster, extent)
                                    : render_topology_svg(machine.cluster, extent));
+  return Exit::Done;
+}
+
+Exit import_file(const TopologyCommand& command) {
+  const nccl::ReadMachine read = nccl::load_topology_xml(command.file);
+  for (const InputError& warning : read.warnings) {
+    note(command.output, warning.render("warning"));
+  }
+  const nccl::MachineYaml yaml =
+      nccl::cluster_yaml(read.machine, std::filesystem::path(command.file).stem().string());
+  for (const std::string& assumed : yaml.notes) {
+    note(command.output, "note: " + assumed);
+  }
+  write_output(command.output, yaml.text);
   return Exit::Done;
 }
 
@@ -86,7 +113,8 @@ void add_topology_command(CLI::App& app, Action& chosen) {
       "Examples:\n"
       "  collsim topology show --cluster dgx-h100\n"
       "  collsim topology check --cluster dgx-h100-x4\n"
-      "  collsim topology export --cluster dgx-h100-x4 --as svg --output dgx.svg");
+      "  collsim topology export --cluster dgx-h100-x4 --as svg --output dgx.svg\n"
+      "  collsim topology import topo.xml --output node.yaml");
 
   const auto shown = std::make_shared<TopologyCommand>();
   CLI::App* sub = add_subcommand(
@@ -104,16 +132,30 @@ void add_topology_command(CLI::App& app, Action& chosen) {
   sub->callback([checked, &chosen] { chosen = [checked] { return check(*checked); }; });
 
   const auto exported = std::make_shared<TopologyCommand>();
-  sub = add_subcommand(*topology, "export", "a picture of the cluster", *exported);
-  add_choice(*sub, "--as", exported->picture, {"svg", "dot"},
-             "svg, a drawing; or dot, a graph for Graphviz")
+  sub = add_subcommand(*topology, "export",
+                       "a picture of the cluster, or its node as NCCL's topology file", *exported);
+  add_choice(*sub, "--as", exported->format, {"svg", "dot", "nccl-xml"},
+             "svg, a drawing; dot, a graph for Graphviz; nccl-xml, a topology file of NCCL")
       ->required();
   add_switch(*sub, "--whole", exported->whole,
              "every device, where otherwise one stands for those that repeat it");
   add_output_file_option(*sub, exported->output);
   sub->footer(
-      "Example:\n  collsim topology export --cluster dgx-h100-x4 --as svg --output dgx.svg");
-  sub->callback([exported, &chosen] { chosen = [exported] { return export_picture(*exported); }; });
+      "Examples:\n"
+      "  collsim topology export --cluster dgx-h100-x4 --as svg --output dgx.svg\n"
+      "  collsim topology export dgx-h100 --as nccl-xml --output topo.xml");
+  sub->callback([exported, &chosen] { chosen = [exported] { return export_as(*exported); }; });
+
+  const auto imported = std::make_shared<TopologyCommand>();
+  sub = topology->add_subcommand("import", "a topology file of NCCL as a description in YAML");
+  add_text(*sub, "FILE", imported->file, "", "written by NCCL (NCCL_TOPO_DUMP_FILE), or by a cloud")
+      ->required();
+  add_output_file_option(*sub, imported->output);
+  add_switch(*sub, "--quiet", imported->output.quiet, "no notes on stderr")->group("Output");
+  sub->footer(
+      "Example:\n"
+      "  collsim topology import topo.xml --output node.yaml");
+  sub->callback([imported, &chosen] { chosen = [imported] { return import_file(*imported); }; });
 }
 
 }  // namespace collsim

@@ -293,7 +293,14 @@ class Writer {
 }  // namespace
 
 MachineYaml cluster_yaml(const Machine& machine, const std::string& name) {
-  return Writer(machine).write(name);
+  // It stands in the text without quotes.
+  std::string plain;
+  for (const char c : name) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '.' || c == '_';
+    plain += kept ? c : '-';
+  }
+  return Writer(machine).write("nccl-" + plain);
 }
 
 }  // namespace collsim::nccl

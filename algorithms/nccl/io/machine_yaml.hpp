@@ -19,6 +19,7 @@ struct MachineYaml {
   std::vector<std::string> notes;  ///< what was assumed or could not be kept, a line each
 };
 
+/// `name`, with a "nccl-" before it and '-' for what is no letter or digit, is the cluster's.
 /// Throws: InputError if the machine has no GPU (a template), or a GPU without compute capability.
 [[nodiscard]] MachineYaml cluster_yaml(const Machine& machine, const std::string& name);
 

@@ -1,0 +1,176 @@
+#include "tools/nccl_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "algorithms/nccl/io/find_constants.hpp"
+#include "algorithms/nccl/io/graph_xml.hpp"
+#include "algorithms/nccl/io/topology_xml.hpp"
+#include "algorithms/nccl/machine_of_node.hpp"
+#include "tools/option_values.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+void add_nccl_options(CLI::App& app, NcclOptions& options) {
+  const char* const nccl = "NCCL";
+  add_text(app, "--nccl", options.version, "VERSION",
+           "decide as this version does: 2.18 to 2.30 (`collsim list parameters`)")
+      ->group(nccl);
+  app.add_option("--env", options.environment,
+                 "set a variable of NCCL, such as NCCL_ALGO=Ring; may be given several times")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->group(nccl);
+}
+
+std::vector<NcclVariable> nccl_environment(const Machine& machine, const NcclOptions& options) {
+  std::vector<NcclVariable> variables;
+  const auto set = [&variables](NcclVariable variable) {
+    const auto known = std::ranges::find(variables, variable.name, &NcclVariable::name);
+    if (known == variables.end()) {
+      variables.push_back(std::move(variable));
+    } else {
+      *known = std::move(variable);
+    }
+  };
+  for (const EnvironmentVariable& variable : machine.loaded.spec.environment) {
+    set({variable.name, variable.value, machine.cluster.name()});
+  }
+  for (const std::string& text : options.environment) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InputError("expected NAME=VALUE, got " + in_quotes(text), "--env",
+                       "for example NCCL_ALGO=Ring");
+    }
+    set({text.substr(0, equals), text.substr(equals + 1), "--env"});
+  }
+  return variables;
+}
+
+namespace {
+
+nccl::Configuration configuration_of(const Machine& machine, const NcclOptions& options) {
+  nccl::Configuration configuration;
+  for (const NcclVariable& variable : nccl_environment(machine, options)) {
+    try {
+      nccl::parse_variable(configuration, variable.name, variable.value);
+    } catch (const InputError& error) {
+      if (variable.origin != "--env") {
+        throw machine.loaded.source_map.locate(
+            InputError(error.message(), "environment." + variable.name, error.hint()));
+      }
+      const std::string name = error.path().empty() ? "" : error.path() + ": ";
+      throw InputError(name + error.message(), "--env", error.hint());
+    }
+  }
+  return configuration;
+}
+
+void add_gpus(nccl::MachinePci& pci, std::vector<nccl::MachineGpu*>& gpus) {
+  if (pci.gpu) {
+    gpus.push_back(&*pci.gpu);
+  }
+  for (nccl::MachinePci& child : pci.children) {
+    add_gpus(child, gpus);
+  }
+}
+
+/// Leaves a rank to the first GPUs alone: by rank, or in the order of the file if none has one.
+void keep_gpus(nccl::Machine& machine, std::size_t count) {
+  std::vector<nccl::MachineGpu*> gpus;
+  for (nccl::MachineCpu& cpu : machine.cpus) {
+    for (auto& device : cpu.devices) {
+      if (auto* pci = std::get_if<nccl::MachinePci>(&device)) {
+        add_gpus(*pci, gpus);
+      }
+    }
+  }
+  const auto has_rank = [](const nccl::MachineGpu* gpu) { return gpu->rank.has_value(); };
+  if (std::ranges::any_of(gpus, has_rank)) {
+    std::erase_if(gpus, [&](const nccl::MachineGpu* gpu) { return !has_rank(gpu); });
+    std::ranges::stable_sort(gpus, {}, [](const nccl::MachineGpu* gpu) { return *gpu->rank; });
+  }
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    gpus[i]->rank = i < count ? std::optional<int>(static_cast<int>(i)) : std::nullopt;
+  }
+}
+
+void use_graph_file(const std::string& file, nccl::DecisionInput& input) {
+  for (const nccl::GraphOfFile& read : nccl::load_graph_xml(file).graphs) {
+    switch (read.role) {
+      case nccl::GraphRole::Ring:
+        input.given_ring = read.graph;
+        break;
+      case nccl::GraphRole::Tree:
+        input.given_tree = read.graph;
+        break;
+      case nccl::GraphRole::Nvls:
+        input.given_nvls = read.graph;
+        break;
+      case nccl::GraphRole::CollNetChain:
+      case nccl::GraphRole::CollNetDirect:
+        throw InputError("a CollNet graph cannot be given: it is not modelled", "NCCL_GRAPH_FILE",
+                         "leave graphs with id 2 and 4 out of the file");
+    }
+  }
+}
+
+std::uint32_t at_most(std::optional<std::uint32_t> asked, std::uint32_t there,
+                      const std::string& option, const std::string& what) {
+  if (asked && *asked > there) {
+    throw InputError(
+        "there are only " + std::to_string(there) + " " + what + ", got " + std::to_string(*asked),
+        option);
+  }
+  return asked.value_or(there);
+}
+
+/// Whether the description still says what the file does.
+bool only_counts_nodes(const std::vector<std::string>& settings) {
+  return std::ranges::all_of(settings,
+                             [](const std::string& text) { return text.starts_with("nodes="); });
+}
+
+}  // namespace
+
+nccl::Machine nccl_machine(const Machine& machine, const ClusterOptions& cluster) {
+  if (machine.topology_file && only_counts_nodes(cluster.settings)) {
+    return *machine.topology_file;
+  }
+  if (!machine.cluster.spec().more_nodes.empty()) {
+    throw InputError("the nodes of " + machine.cluster.name() +
+                         " differ: NCCL's choices are modelled for nodes alike",
+                     {}, "describe one kind with a cluster of its own");
+  }
+  try {
+    return nccl::machine_of_node(machine.cluster, NodeId(0));
+  } catch (const InputError& error) {
+    throw machine.loaded.source_map.locate(error);
+  }
+}
+
+nccl::Decisions nccl_decisions(const Machine& machine, const NcclOptions& options,
+                               const ClusterOptions& cluster, const NcclJob& job) {
+  nccl::DecisionInput input;
+  input.configuration = configuration_of(machine, options);
+  input.constants = nccl::find_constants(config_path(cluster), options.version);
+  input.nodes =
+      static_cast<int>(at_most(job.nodes, machine.cluster.graph().nodes(), "--nodes", "nodes"));
+  input.machine = input.configuration.topo_file.empty()
+                      ? nccl_machine(machine, cluster)
+                      : nccl::load_topology_xml(input.configuration.topo_file).machine;
+  if (job.gpus_per_node) {
+    const std::uint32_t gpus = machine.cluster.spec().node.gpus;
+    keep_gpus(input.machine, at_most(job.gpus_per_node, gpus, "--gpus-per-node", "GPUs a node"));
+  }
+  if (!input.configuration.graph_file.empty()) {
+    use_graph_file(input.configuration.graph_file, input);
+  }
+  return nccl::Decisions(input);
+}
+
+}  // namespace collsim

@@ -1,0 +1,48 @@
+#pragma once
+
+// The options that choose an NCCL: its version and its environment; and what it decides with them.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/nccl/decisions.hpp"
+#include "tools/cli_names.hpp"
+#include "tools/cluster_options.hpp"
+
+namespace collsim {
+
+struct NcclOptions {
+  std::string version = "2.28";
+  std::vector<std::string> environment;  ///< NAME=VALUE
+};
+
+/// Adds --nccl and --env.
+void add_nccl_options(CLI::App& app, NcclOptions& options);
+
+/// The part of a cluster that a communicator has: whole nodes alike.
+struct NcclJob {
+  std::optional<std::uint32_t> nodes;          ///< the first ones
+  std::optional<std::uint32_t> gpus_per_node;  ///< the first ones of each
+};
+
+/// The variables in force: the cluster's `environment`, and those of --env, which come later and win.
+struct NcclVariable {
+  std::string name;
+  std::string value;
+  std::string origin;  ///< "--env", or the cluster's name
+};
+[[nodiscard]] std::vector<NcclVariable> nccl_environment(const Machine& machine,
+                                                         const NcclOptions& options);
+
+/// What NCCL decides on the machine. Reads the files that NCCL_TOPO_FILE and NCCL_GRAPH_FILE name.
+/// Throws: InputError for a version or variable that is not known, a machine that is not described
+/// enough, nodes that differ, and more nodes or GPUs than there are.
+[[nodiscard]] nccl::Decisions nccl_decisions(const Machine& machine, const NcclOptions& options,
+                                             const ClusterOptions& cluster, const NcclJob& job);
+
+/// The machine as NCCL's topology file describes it. Throws: InputError as nccl_decisions.
+[[nodiscard]] nccl::Machine nccl_machine(const Machine& machine, const ClusterOptions& cluster);
+
+}  // namespace collsim

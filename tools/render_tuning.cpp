@@ -1,0 +1,207 @@
+#include "tools/render_tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "algorithms/nccl/launch_shape.hpp"
+#include "tools/format_text.hpp"
+#include "tools/render_csv.hpp"
+#include "tools/text_table.hpp"
+#include "tools/tuning_graphs.hpp"
+
+namespace collsim {
+
+namespace {
+
+std::string headline(const TuningView& view) {
+  const nccl::Communicator& communicator = view.decisions->communicator();
+  const auto counted = [](int count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  std::string text = fmt::format(
+      "{}: {} of {}, as NCCL {} decides\n", view.machine->cluster.name(),
+      counted(communicator.nodes, "node"), counted(communicator.max_ranks_per_node, "GPU"),
+      view.version == view.decisions->constants().name
+          ? view.version
+          : view.version + " (constants of " + view.decisions->constants().name + ")");
+  for (const NcclVariable& variable : view.variables) {
+    text += fmt::format("  {}={} ({})\n", printable(variable.name), printable(variable.value),
+                        printable(variable.origin));
+  }
+  return text;
+}
+
+std::string graphs_text(const TuningView& view) {
+  TextTable table;
+  table.add_column("graph", Align::Left);
+  table.add_column("pattern", Align::Left);
+  table.add_column("channels");
+  table.add_column("GB/s each inside");
+  table.add_column("to other nodes");
+  table.add_column("paths", Align::Left);
+  table.add_column("rails", Align::Left);
+  table.add_column("first channel", Align::Left, 44);
+  for (const NamedGraph& named : named_graphs(view.decisions->graphs())) {
+    const nccl::Graph& graph = *named.graph;
+    const bool several = view.decisions->communicator().nodes > 1;
+    table.add_row({named.name, std::string(pattern_word(graph.pattern)),
+                   std::to_string(graph.channels.size()), fmt::format("{}", graph.bandwidth_intra),
+                   several ? fmt::format("{}", graph.bandwidth_inter) : "",
+                   std::string(nccl::name(graph.type_intra)) +
+                       (several ? "/" + std::string(nccl::name(graph.type_inter)) : ""),
+                   several ? std::string(rail_word(graph.cross_nic)) : "", channel_text(graph)});
+  }
+  return "\nGraphs of a node (search channels)\n" + table.render("  ");
+}
+
+std::string channels_text(const TuningView& view) {
+  const nccl::Channels& channels = view.decisions->tuning().channels;
+  return fmt::format("\nChannels: {} collective, {} NVLS, {} send/recv, {} for each peer\n",
+                     channels.collective.size(), channels.nvls, channels.p2p, channels.per_peer);
+}
+
+/// The layout of NCCL's own log, three algorithms side by side.
+std::string block_text(const TuningView& view, std::size_t first) {
+  const std::size_t end = std::min(first + 3, nccl::algorithms.size());
+  std::string heads = "  Algorithm   |";
+  std::string words = "  Protocol    |";
+  std::string threads = " Max NThreads |";
+  for (std::size_t a = first; a < end; ++a) {
+    const nccl::Algorithm algorithm = nccl::algorithms.at(a);
+    heads += fmt::format(" {:>14}   {:>14}   {:>14} |", "", nccl::name(algorithm), "");
+    for (const nccl::Protocol protocol : nccl::protocols) {
+      words += fmt::format(" {:>14} |", nccl::name(protocol));
+      threads +=
+          fmt::format(" {:>14} |", nccl::max_threads(view.decisions->input(), algorithm, protocol));
+    }
+  }
+  std::string text = heads + "\n" + words + "\n" + threads + "\n";
+  for (const nccl::Function function : view.functions) {
+    text += fmt::format("{:>13} |", nccl::name(function));
+    for (std::size_t a = first; a < end; ++a) {
+      for (const nccl::Protocol protocol : nccl::protocols) {
+        const nccl::TuningEntry& entry =
+            view.decisions->tuning().table[function][nccl::algorithms.at(a)][protocol];
+        text += fmt::format(" {:7.1f}/{:6.1f} |", entry.latency, entry.bandwidth);
+      }
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string table_text(const TuningView& view) {
+  std::string text = "\nTuning table: latency in us / bandwidth in GB/s; no bandwidth: excluded\n";
+  for (std::size_t first = 0; first < nccl::algorithms.size(); first += 3) {
+    text += block_text(view, first);
+  }
+  return text;
+}
+
+std::string choice_text(nccl::Algorithm algorithm, nccl::Protocol protocol) {
+  return fmt::format("{} {}", nccl::name(algorithm), nccl::name(protocol));
+}
+
+std::string choices_text(const TuningView& view) {
+  std::string text = "\nChoice by size (bytes of nccl-tests' size column)\n";
+  for (const nccl::Function function : view.functions) {
+    nccl::Call call;
+    call.function = function;
+    text += fmt::format("  {:15}", name_of(nccl::collective_of(function)));
+    std::string separator;
+    for (const nccl::Crossover& crossover :
+         nccl::choices(view.decisions->input(), view.decisions->tuning(), call)) {
+      text += separator;
+      text +=
+          separator.empty()
+              ? ""
+              : "from " + human_bytes(Bytes(static_cast<std::int64_t>(crossover.from_bytes))) + " ";
+      text += choice_text(crossover.algorithm, crossover.protocol);
+      separator = ", ";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string why_text(const TuningView& view) {
+  const TunedCall& tuned = *view.call;
+  const nccl::TuningInput input = view.decisions->input();
+  const nccl::Tuning& tuning = view.decisions->tuning();
+  const nccl::TunedChoice chosen = nccl::choose_with_tuner(input, tuning, tuned.call, view.tuner);
+  const nccl::LaunchShape shape =
+      nccl::launch_shape(input, tuning.channels, chosen.contender.algorithm,
+                         chosen.contender.protocol, tuned.call.bytes);
+  std::string text = fmt::format("\n{} of {}: {}, on {} channel{} of {} threads{}\n",
+                                 name_of(tuned.collective), human_bytes(tuned.size),
+                                 choice_text(chosen.contender.algorithm, chosen.contender.protocol),
+                                 shape.channels, shape.channels == 1 ? "" : "s", shape.threads,
+                                 chosen.rule != nullptr ? ", because the tuner file says so" : "");
+  TextTable table;
+  table.add_column("candidate", Align::Left);
+  table.add_column("latency us");
+  table.add_column("bytes / bandwidth us");
+  table.add_column("time us");
+  table.add_column("", Align::Left, 60);
+  std::vector<nccl::Contender> contenders = nccl::contenders(input, tuning, tuned.call);
+  std::ranges::stable_sort(contenders, [](const nccl::Contender& a, const nccl::Contender& b) {
+    if (a.excluded || b.excluded) {
+      return !a.excluded && b.excluded;
+    }
+    return a.time < b.time;
+  });
+  for (const nccl::Contender& contender : contenders) {
+    const std::string name = choice_text(contender.algorithm, contender.protocol);
+    if (contender.excluded == nccl::Exclusion::NotImplemented ||
+        contender.excluded == nccl::Exclusion::SimpleOnly) {
+      continue;
+    }
+    if (contender.excluded) {
+      table.add_row({name, "", "", "", std::string(nccl::rule(*contender.excluded))});
+      continue;
+    }
+    const bool wins = contender.algorithm == chosen.contender.algorithm &&
+                      contender.protocol == chosen.contender.protocol;
+    table.add_row({name, fmt::format("{:.1f}", contender.latency),
+                   fmt::format("{:.1f}", contender.time - contender.latency),
+                   fmt::format("{:.1f}", contender.time), wins ? "chosen" : ""});
+  }
+  return text + table.render("  ");
+}
+
+}  // namespace
+
+std::string render_tuning_table(const TuningView& view) {
+  std::string text = headline(view) + graphs_text(view) + channels_text(view) + table_text(view) +
+                     choices_text(view);
+  if (view.call) {
+    text += why_text(view);
+  }
+  if (view.rings) {
+    text += rings_text(*view.decisions);
+  }
+  return text;
+}
+
+std::string render_tuning_csv(const TuningView& view) {
+  std::string text = "collective,algorithm,protocol,latency_us,bandwidth_GBps,excluded\n";
+  for (const nccl::Function function : view.functions) {
+    for (const nccl::Algorithm algorithm : nccl::algorithms) {
+      for (const nccl::Protocol protocol : nccl::protocols) {
+        const nccl::TuningEntry& entry =
+            view.decisions->tuning().table[function][algorithm][protocol];
+        text +=
+            fmt::format("{},{},{},{},{},{}\n", name_of(nccl::collective_of(function)),
+                        nccl::name(algorithm), nccl::name(protocol), entry.latency, entry.bandwidth,
+                        entry.excluded ? csv_field(std::string(nccl::rule(*entry.excluded))) : "");
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace collsim

@@ -1,0 +1,42 @@
+#pragma once
+
+// NCCL's decisions, as `tuning` prints them.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/nccl/decisions.hpp"
+#include "algorithms/nccl/tuner.hpp"
+#include "tools/nccl_options.hpp"
+#include "topology/units.hpp"
+
+namespace collsim {
+
+/// One size of one collective, looked at closely.
+struct TunedCall {
+  CollectiveKind collective{CollectiveKind::AllReduce};
+  Bytes size{};     ///< nccl-tests' size column
+  nccl::Call call;  ///< as NCCL's model takes it
+};
+
+/// What is shown.
+struct TuningView {
+  const Machine* machine = nullptr;
+  const nccl::Decisions* decisions = nullptr;
+  std::string version;                    ///< as it was asked for
+  std::vector<NcclVariable> variables;    ///< in force
+  std::vector<nccl::Function> functions;  ///< those that are asked for
+  std::vector<nccl::TunerRule> tuner;     ///< of a tuner file
+  std::optional<TunedCall> call;
+  bool rings = false;  ///< also the rings of all channels, and the trees of rank 0
+};
+
+/// Graphs, channels, the table as NCCL's own log prints it, choices; with a call why.
+[[nodiscard]] std::string render_tuning_table(const TuningView& view);
+/// collsim/tuning/1; docs/output.md lists the fields.
+[[nodiscard]] std::string render_tuning_json(const TuningView& view);
+/// A line a collective, algorithm and protocol.
+[[nodiscard]] std::string render_tuning_csv(const TuningView& view);
+
+}  // namespace collsim

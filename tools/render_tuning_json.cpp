@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "algorithms/nccl/chunk_size.hpp"
+#include "algorithms/nccl/launch_shape.hpp"
+#include "algorithms/nccl/rings.hpp"
+#include "algorithms/nccl/trees.hpp"
+#include "tools/json_text.hpp"
+#include "tools/render_tuning.hpp"
+#include "tools/tuning_graphs.hpp"
+
+namespace collsim {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// A larger communicator's rings fill megabytes: they are there on request.
+constexpr int most_nodes_with_rings = 4;
+
+/// A float by its own digits: 45.1, where the double would be 45.099998.
+double plain(float value) {
+  std::string text(32, '\0');
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+  text.resize(static_cast<std::size_t>(end.ptr - text.data()));
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+ordered_json graph_json(const nccl::Graph& graph) {
+  ordered_json json{{"pattern", pattern_word(graph.pattern)},
+                    {"cross_nic", graph.cross_nic},
+                    {"channels", graph.channels.size()},
+                    {"bw_intra_GBps", plain(graph.bandwidth_intra)},
+                    {"bw_inter_GBps", plain(graph.bandwidth_inter)},
+                    {"same_channels", graph.same_channels},
+                    {"type_intra", nccl::name(graph.type_intra)},
+                    {"type_inter", nccl::name(graph.type_inter)}};
+  if (graph.pattern == nccl::Pattern::Nvls || graph.pattern == nccl::Pattern::CollNetDirect) {
+    json["heads"] = nccl::heads(graph);
+    return json;
+  }
+  json["orders"] = ordered_json::array();
+  for (const nccl::GraphChannel& channel : graph.channels) {
+    ordered_json order{{"gpus", channel.gpus}};
+    if (channel.nic_in && channel.nic_out) {
+      order["nic_in"] = std::to_string(*channel.nic_in);
+      order["nic_out"] = std::to_string(*channel.nic_out);
+    }
+    json["orders"].push_back(std::move(order));
+  }
+  return json;
+}
+
+ordered_json table_json(const TuningView& view) {
+  ordered_json rows = ordered_json::array();
+  for (const nccl::Function function : view.functions) {
+    for (const nccl::Algorithm algorithm : nccl::algorithms) {
+      for (const nccl::Protocol protocol : nccl::protocols) {
+        const auto& entry = view.decisions->tuning().table[function][algorithm][protocol];
+        if (!entry.excluded) {
+          rows.push_back({{"collective", name_of(nccl::collective_of(function))},
+                          {"algorithm", nccl::name(algorithm)},
+                          {"protocol", nccl::name(protocol)},
+                          {"latency_us", plain(entry.latency)},
+                          {"bandwidth_GBps", plain(entry.bandwidth)}});
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+ordered_json choices_json(const TuningView& view) {
+  ordered_json all = ordered_json::object();
+  for (const nccl::Function function : view.functions) {
+    nccl::Call call;
+    call.function = function;
+    ordered_json list = ordered_json::array();
+    for (const nccl::Crossover& crossover :
+         nccl::choices(view.decisions->input(), view.decisions->tuning(), call)) {
+      list.push_back({{"from_bytes", crossover.from_bytes},
+                      {"algorithm", nccl::name(crossover.algorithm)},
+                      {"protocol", nccl::name(crossover.protocol)}});
+    }
+    all[std::string(name_of(nccl::collective_of(function)))] = std::move(list);
+  }
+  return all;
+}
+
+ordered_json call_json(const TuningView& view) {
+  const TunedCall& tuned = *view.call;
+  const nccl::TuningInput input = view.decisions->input();
+  const nccl::Tuning& tuning = view.decisions->tuning();
+  const nccl::TunedChoice chosen = nccl::choose_with_tuner(input, tuning, tuned.call, view.tuner);
+  const nccl::Contender& winner = chosen.contender;
+  const nccl::LaunchShape shape = nccl::launch_shape(input, tuning.channels, winner.algorithm,
+                                                     winner.protocol, tuned.call.bytes);
+  ordered_json json{{"collective", name_of(tuned.collective)},
+                    {"bytes", tuned.size.count()},
+                    {"algorithm", nccl::name(winner.algorithm)},
+                    {"protocol", nccl::name(winner.protocol)},
+                    {"by_tuner", chosen.rule != nullptr},
+                    {"channels", shape.channels},
+                    {"threads", shape.threads}};
+  json["candidates"] = ordered_json::array();
+  for (const nccl::Contender& contender : nccl::contenders(input, tuning, tuned.call)) {
+    ordered_json candidate{{"algorithm", nccl::name(contender.algorithm)},
+                           {"protocol", nccl::name(contender.protocol)}};
+    if (contender.excluded) {
+      candidate["excluded"] = nccl::rule(*contender.excluded);
+    } else {
+      candidate["time_us"] = plain(contender.time);
+      candidate["latency_us"] = plain(contender.latency);
+      candidate["bandwidth_GBps"] = plain(contender.bandwidth);
+    }
+    json["candidates"].push_back(std::move(candidate));
+  }
+  return json;
+}
+
+ordered_json rings_json(const nccl::Decisions& decisions) {
+  ordered_json rings = ordered_json::array();
+  for (const std::vector<Rank>& ring : nccl::build_rings(decisions.graphs(), decisions.layout(),
+                                                         decisions.tuning().channels.collective)) {
+    ordered_json ranks = ordered_json::array();
+    for (const Rank rank : ring) {
+      ranks.push_back(rank.value());
+    }
+    rings.push_back(std::move(ranks));
+  }
+  return rings;
+}
+
+ordered_json trees_json(const nccl::Decisions& decisions) {
+  ordered_json trees = ordered_json::array();
+  for (const nccl::TreeLinks& links :
+       nccl::tree_links(decisions.graphs().tree, decisions.layout(),
+                        decisions.tuning().channels.collective, Rank(0))) {
+    ordered_json down = ordered_json::array();
+    for (const Rank rank : links.down) {
+      down.push_back(rank.value());
+    }
+    trees.push_back({{"down", std::move(down)},
+                     {"up", links.up ? ordered_json(links.up->value()) : ordered_json(nullptr)}});
+  }
+  return trees;
+}
+
+}  // namespace
+
+std::string render_tuning_json(const TuningView& view) {
+  const nccl::Decisions& decisions = *view.decisions;
+  const nccl::Communicator& communicator = decisions.communicator();
+  ordered_json document{{"schema", "collsim/tuning/1"},
+                        {"version", COLLSIM_VERSION},
+                        {"cluster", view.machine->cluster.name()},
+                        {"input_digest", view.machine->loaded.digest},
+                        {"nccl", view.version},
+                        {"constants", decisions.constants().name},
+                        {"nodes", communicator.nodes},
+                        {"ranks", communicator.ranks}};
+  document["environment"] = ordered_json::object();
+  for (const NcclVariable& variable : view.variables) {
+    document["environment"][variable.name] = variable.value;
+  }
+  for (const NamedGraph& named : named_graphs(decisions.graphs())) {
+    document["graphs"][named.name] = graph_json(*named.graph);
+  }
+  const nccl::Channels& channels = decisions.tuning().channels;
+  document["channels"] = {{"collective", channels.collective.size()},
+                          {"nvls", channels.nvls},
+                          {"p2p", channels.p2p},
+                          {"per_peer", channels.per_peer}};
+  document["table"] = table_json(view);
+  document["choices"] = choices_json(view);
+  if (view.call) {
+    document["call"] = call_json(view);
+  }
+  if (view.rings || communicator.nodes <= most_nodes_with_rings) {
+    document["rings"] = rings_json(decisions);
+    document["trees_rank0"] = trees_json(decisions);
+  }
+  return json_text(document);
+}
+
+}  // namespace collsim
