@@ -75,8 +75,12 @@ std::string block_text(const TuningView& view, std::size_t first) {
     heads += fmt::format(" {:>14}   {:>14}   {:>14} |", "", nccl::name(algorithm), "");
     for (const nccl::Protocol protocol : nccl::protocols) {
       words += fmt::format(" {:>14} |", nccl::name(protocol));
-      threads +=
-          fmt::format(" {:>14} |", nccl::max_threads(view.decisions->input(), algorithm, protocol));
+      // As NCCL prints it: only Tree and Ring have more than Simple.
+      const bool has_protocol = algorithm == nccl::Algorithm::Tree ||
+                                algorithm == nccl::Algorithm::Ring ||
+                                protocol == nccl::Protocol::Simple;
+      const int most = nccl::max_threads(view.decisions->input(), algorithm, protocol);
+      threads += fmt::format(" {:>14} |", has_protocol ? most : 0);
     }
   }
   std::string text = heads + "\n" + words + "\n" + threads + "\n";
