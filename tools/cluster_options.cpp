@@ -93,7 +93,7 @@ void add_cluster_options(CLI::App& app, ClusterOptions& options, ClusterNaming n
   const bool by_word = naming == ClusterNaming::OptionOrWord;
   add_text(
       app, by_word ? "--cluster,CLUSTER" : "--cluster", options.cluster, "C",
-      "a name (`collsim list clusters` shows them), a YAML file, or a topology file of NCCL (XML)")
+      "a name (`collsim list clusters`), a YAML file, or a topology file of NCCL")
       ->required()
       ->group("Cluster");
   add_settings(app, options);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/nccl/io/find_constants.hpp"
 #include "algorithms/table.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
@@ -59,6 +60,16 @@ Listing config_listing(const std::vector<ConfigEntry>& entries) {
   return listing;
 }
 
+Listing parameter_listing(const ConfigPath& path) {
+  Listing listing{{{"name"}, {"description", 50}, {"origin"}}, {}};
+  for (const nccl::ListedConstants& constants : nccl::list_constants(path)) {
+    listing.rows.push_back({cell("nccl-tuning-" + constants.name),
+                            cell("what NCCL " + to_text(constants.versions) + " decides with"),
+                            cell(constants.file)});
+  }
+  return listing;
+}
+
 Listing algorithm_listing() {
   Listing listing{{{"name"}, {"description", 46}, {"collectives", 32}}, {}};
   for (const Algorithm& algorithm : algorithms()) {
@@ -102,7 +113,7 @@ Listing listing_of(const ListCommand& command) {
   if (command.what == "collectives") {
     return collective_listing();
   }
-  return config_listing({});  // parameters: there are none yet
+  return parameter_listing(config_path(command.cluster));
 }
 
 std::string as_json(const ListCommand& command, const Listing& listing) {
@@ -143,9 +154,7 @@ std::string as_csv(const Listing& listing) {
 
 std::string as_table(const ListCommand& command, const Listing& listing) {
   if (listing.rows.empty()) {
-    return "There are no " + command.what +
-           (command.what == "parameters" ? ": results are nominal (no protocol, no launch).\n"
-                                         : " on the search path.\n");
+    return "There are no " + command.what + " on the search path.\n";
   }
   TextTable table;
   for (const Heading& heading : listing.headings) {

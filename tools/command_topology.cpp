@@ -114,6 +114,7 @@ void add_topology_command(CLI::App& app, Action& chosen) {
       "  collsim topology show --cluster dgx-h100\n"
       "  collsim topology check --cluster dgx-h100-x4\n"
       "  collsim topology export --cluster dgx-h100-x4 --as svg --output dgx.svg\n"
+      "  collsim topology export --cluster dgx-h100 --as nccl-xml --output topo.xml\n"
       "  collsim topology import topo.xml --output node.yaml");
 
   const auto shown = std::make_shared<TopologyCommand>();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algorithms/nccl/local_devices.hpp"
+#include "topology/error.hpp"
 
 namespace collsim::nccl {
 
@@ -129,9 +130,24 @@ void add_nics(const DetectedNode& node, Communicator& communicator) {
   communicator.slowest_nic = node.system.count(PartKind::Net) > 0 ? slowest : 0;
 }
 
-Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs, int nodes) {
+/// How many nodes NCCL sees in each host: more than one where GPUs of the host talk over its NICs.
+/// Throws: InputError if they are not alike, each with the ranks behind those of the one before.
+int nodes_in_host(const DetectedNode& node) {
+  const int parts = static_cast<int>(node.part_ranks.size());
+  const int gpus = static_cast<int>(node.gpus.size());
+  for (int i = 0; i < parts; ++i) {
+    if (node.part_ranks[static_cast<std::size_t>(i)] != i * gpus) {
+      throw InputError("NCCL takes groups of GPUs of the host for nodes, and they are not alike", {},
+                       "GPUs that reach each other sooner over NICs are in different groups");
+    }
+  }
+  return parts;
+}
+
+Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs, int hosts) {
   Communicator communicator;
   const int ranks_per_node = static_cast<int>(node.gpus.size());
+  const int nodes = hosts * nodes_in_host(node);
   communicator.nodes = nodes;
   communicator.ranks = nodes * ranks_per_node;
   communicator.min_ranks_per_node = ranks_per_node;

@@ -18,7 +18,8 @@ ENDLESS = ["run", "all_reduce", *STAR, "--algorithm", "ring", "--bytes", "1G", "
 
 
 class Help(program.Case):
-    COMMANDS = [[], ["run"], ["compare"], ["perf"], ["topology"], ["topology", "show"], ["list"]]
+    COMMANDS = [[], ["run"], ["compare"], ["perf"], ["topology"], ["topology", "show"], ["tuning"],
+                ["list"]]
 
     def test_every_command_has_help_with_examples_that_run(self):
         for words in self.COMMANDS:
@@ -37,7 +38,7 @@ class Help(program.Case):
         text = self.output("run", "--help")
         self.assertIn("\nUsage: collsim run COLLECTIVE --bytes SIZE --cluster C [options]\n", text)
         self.assertRegex(text, r"\n  --network-model MODEL .*\n +\(default: flow\)\n")
-        self.assertRegex(text, r"\n  --cluster C .*\(required\)\n")
+        self.assertRegex(text, r"\n  --cluster C .*\n? +.*\(required\)\n")
 
     def test_version(self):
         self.assertRegex(self.output("--version"), r"^collsim \d+\.\d+\.\d+\n$")

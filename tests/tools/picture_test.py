@@ -201,8 +201,8 @@ class Dot(program.Case):
 class Usage(program.Case):
     def test_what_is_accepted(self):
         self.refused(["topology", "export", *STAR], "error: missing --as\nhint: see collsim topology export --help")
-        self.refused(["topology", "export", *STAR, "--as", "nccl-xml"],
-                     'error: --as: unknown word "nccl-xml"; expected svg or dot')
+        self.refused(["topology", "export", *STAR, "--as", "nccl"],
+                     'error: --as: unknown word "nccl"; expected svg, dot or nccl-xml')
 
     def test_output_file(self):
         self.assertEqual(self.output("topology", "export", *STAR, "--as", "dot", "--output", "star.dot"), "")

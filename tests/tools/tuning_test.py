@@ -1,0 +1,172 @@
+"""NCCL's decisions on the command line: `tuning`, and its topology files as clusters."""
+
+import program
+
+
+def tuning(case, *words):
+    return case.json("tuning", *words)
+
+
+class Decisions(program.Case):
+    """Figures that NCCL 2.28.9 itself computes for such machines."""
+
+    def test_one_node(self):
+        document = tuning(self, "--cluster", "dgx-h100")
+        self.assertEqual(document["schema"], "collsim/tuning/1")
+        self.assertEqual(document["channels"], {"collective": 24, "nvls": 16, "p2p": 32, "per_peer": 32})
+        self.assertEqual(document["graphs"]["ring"]["channels"], 12)
+        self.assertEqual(document["graphs"]["ring"]["bw_intra_GBps"], 30.0)
+        self.assertEqual(document["graphs"]["nvls"]["heads"], list(range(8)))
+        self.assertEqual(document["choices"]["all_reduce"],
+                         [{"from_bytes": 1024, "algorithm": "Ring", "protocol": "LL"},
+                          {"from_bytes": 2 << 20, "algorithm": "NVLS", "protocol": "Simple"}])
+        ring = [row for row in document["table"] if row["collective"] == "all_reduce"
+                and row["algorithm"] == "Ring" and row["protocol"] == "Simple"]
+        self.assertEqual([(round(row["latency_us"], 1), round(row["bandwidth_GBps"], 1)) for row in ring],
+                         [(56.0, 205.7)])
+
+    def test_four_nodes(self):
+        document = tuning(self, "all_reduce", "--cluster", "dgx-h100-x4")
+        self.assertEqual((document["nodes"], document["ranks"]), (4, 32))
+        self.assertEqual(list(document["choices"]), ["all_reduce"])
+        self.assertEqual([(row["from_bytes"], row["algorithm"], row["protocol"])
+                          for row in document["choices"]["all_reduce"]],
+                         [(1024, "Tree", "LL"), (256 << 10, "Tree", "LL128"), (8 << 20, "NVLSTree", "Simple"),
+                          (1 << 30, "Ring", "Simple")])
+        self.assertEqual(document["trees_rank0"][0], {"down": [1, 16], "up": None})
+        self.assertEqual(document["rings"][0][:9], [0, 7, 6, 5, 4, 3, 2, 1, 9])
+
+    def test_part_of_a_cluster(self):
+        self.assertEqual(tuning(self, "--cluster", "dgx-h100-x4", "--nodes", "2")["ranks"], 16)
+        # Two of eight GPUs: all links of NVLink for one channel after the other.
+        two = tuning(self, "--cluster", "dgx-h100", "--gpus-per-node", "2")
+        self.assertEqual(two["ranks"], 2)
+        self.assertEqual(two["graphs"]["nvls"]["heads"], [0, 1])
+        self.refused(["tuning", "--cluster", "dgx-h100-x4", "--nodes", "5"],
+                     "error: --nodes: there are only 4 nodes, got 5")
+
+    def test_versions_differ(self):
+        def nvls(version):
+            rows = tuning(self, "--cluster", "dgx-h100", "--nccl", version)["table"]
+            return [round(row["bandwidth_GBps"], 1) for row in rows
+                    if (row["collective"], row["algorithm"]) == ("all_reduce", "NVLS")]
+
+        self.assertEqual(nvls("2.28"), [272.0])
+        self.assertEqual(nvls("2.28.9"), [272.0])
+        self.assertEqual(nvls("2.27"), [266.7])
+        done = self.run_program("tuning", "--cluster", "dgx-h100", "--nccl", "2.17")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("error: --nccl: the decisions of NCCL 2.17 are not known\nhint: known: 2.18, ", done.stderr)
+
+    def test_a_size_looked_at_closely(self):
+        call = tuning(self, "all_reduce", "--cluster", "dgx-h100", "--bytes", "64K")["call"]
+        self.assertEqual((call["algorithm"], call["protocol"], call["channels"], call["threads"]),
+                         ("Ring", "LL", 2, 512))
+        by_name = {(row["algorithm"], row["protocol"]): row for row in call["candidates"]}
+        # 15 us and 64 KiB at 80.6 GB/s.
+        self.assertAlmostEqual(by_name["Ring", "LL"]["time_us"], 15.8, places=1)
+        self.assertIn("excluded", by_name["NVLSTree", "Simple"])
+        text = self.output("tuning", "all_reduce", "--cluster", "dgx-h100", "--bytes", "64K")
+        self.assertIn("all_reduce of 64 KiB: Ring LL, on 2 channels of 512 threads", text)
+        self.assertRegex(text, r"Ring LL +15\.0 +0\.8 +15\.8 +chosen")
+        self.assertRegex(text, r"NVLSTree Simple +NVLSTree")
+
+    def test_the_table_is_laid_out_as_in_nccls_log(self):
+        text = self.output("tuning", "--cluster", "dgx-h100")
+        self.assertIn("  Algorithm   |                            Tree                  |"
+                      "                            Ring                  |", text)
+        self.assertIn("    AllReduce |    15.2/  43.6 |    31.5/ 128.8 |    64.4/ 165.6 |    15.0/  80.6 |", text)
+
+    def test_csv_has_a_line_an_entry(self):
+        lines = self.output("tuning", "all_gather", "--cluster", "dgx-h100", "--format", "csv").splitlines()
+        self.assertEqual(lines[0], "collective,algorithm,protocol,latency_us,bandwidth_GBps,excluded")
+        # Seven algorithms, three protocols.
+        self.assertEqual(len(lines), 1 + 21)
+
+    def test_what_has_no_effect_is_refused(self):
+        self.refused(["tuning", "--cluster", "dgx-h100", "--bytes", "1M"],
+                     "error: --bytes: needs a COLLECTIVE: why one is chosen differs from one to the next")
+        self.refused(["tuning", "--cluster", "dgx-h100", "--redop", "max"],
+                     "error: --redop: has no effect without --bytes")
+        self.refused(["tuning", "all_to_all", "--cluster", "dgx-h100"],
+                     "error: COLLECTIVE: all_to_all is made of sends and receives: NCCL has no algorithm to choose\n"
+                     "hint: all_reduce, all_gather, reduce_scatter, broadcast or reduce")
+
+    def test_a_machine_that_is_not_described_enough(self):
+        done = self.run_program("tuning", "--cluster", "textbook-star")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("NCCL's choices need to know more of textbook-star: the GPUs have no compute_capability",
+                      done.stderr)
+
+
+class Variables(program.Case):
+    def test_a_variable_changes_the_choice(self):
+        document = tuning(self, "all_reduce", "--cluster", "dgx-h100", "--env", "NCCL_ALGO=Tree")
+        self.assertEqual({row["algorithm"] for row in document["choices"]["all_reduce"]}, {"Tree"})
+        self.assertEqual(document["environment"], {"NCCL_ALGO": "Tree"})
+        self.assertEqual(tuning(self, "--cluster", "dgx-h100", "--env", "NCCL_NVLS_ENABLE=0")["channels"]["nvls"], 0)
+        self.assertEqual(
+            tuning(self, "--cluster", "dgx-h100", "--env", "NCCL_MAX_NCHANNELS=4")["channels"]["collective"], 4)
+
+    def test_the_cluster_sets_some_and_the_option_wins(self):
+        self.file("env.yaml",
+                      "name: env\nnode: dgx-h100\nenvironment: {NCCL_ALGO: Tree, NCCL_PROTO: LL}\n")
+        document = tuning(self, "all_reduce", "--cluster", "env.yaml", "--env", "NCCL_PROTO=Simple")
+        self.assertEqual(document["choices"]["all_reduce"],
+                         [{"from_bytes": 1024, "algorithm": "Tree", "protocol": "Simple"}])
+        self.file("env.yaml", "name: env\nnode: dgx-h100\nenvironment: {NCCL_ALGO: Rng}\n")
+        done = self.run_program("tuning", "--cluster", "env.yaml")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("env.yaml:3:26: error: environment.NCCL_ALGO: ", done.stderr)
+
+    def test_what_is_not_modelled_is_refused_by_name(self):
+        done = self.run_program("tuning", "--cluster", "dgx-h100", "--env", "NCCL_FOO=1")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
+                         (2, 'error: --env: unknown variable "NCCL_FOO"'))
+        self.refused(["tuning", "--cluster", "dgx-h100", "--env", "ALGO=Ring"],
+                     'error: --env: expected the full name of an NCCL variable, got "ALGO"\n'
+                     "hint: write NCCL_ALGO")
+        self.refused(["tuning", "--cluster", "dgx-h100", "--env", "NCCL_ALGO"],
+                     'error: --env: expected NAME=VALUE, got "NCCL_ALGO"\nhint: for example NCCL_ALGO=Ring')
+
+    def test_a_tuner_file_overrules(self):
+        self.file("tuner.conf", "allreduce,0,1048576,tree,simple,-1,-1,-1\n")
+        words = ["all_reduce", "--cluster", "dgx-h100", "--tuner", "tuner.conf", "--bytes"]
+        self.assertEqual(tuning(self, *words, "64K")["call"]["algorithm"], "Tree")
+        self.assertTrue(tuning(self, *words, "64K")["call"]["by_tuner"])
+        self.assertEqual(tuning(self, *words, "64M")["call"]["algorithm"], "NVLS")
+
+
+class TopologyFiles(program.Case):
+    def test_written_read_and_decided_alike(self):
+        for cluster in ("dgx-h100", "dgx-1v", "rtx3090"):
+            self.output("topology", "export", cluster, "--as", "nccl-xml", "--output", "topo.xml")
+            expected = tuning(self, "--cluster", cluster)
+            found = self.json("tuning", "--cluster", "topo.xml", "--quiet")
+            for key in ("graphs", "channels", "table", "choices", "rings"):
+                self.assertEqual(found[key], expected[key], cluster)
+            self.output("topology", "import", "topo.xml", "--output", "node.yaml", "--quiet")
+            self.assertEqual(tuning(self, "--cluster", "node.yaml")["graphs"], expected["graphs"])
+
+    def test_a_topology_file_is_a_cluster_for_every_command(self):
+        self.output("topology", "export", "dgx-h100", "--as", "nccl-xml", "--output", "topo")
+        row = self.json("run", "all_reduce", "--cluster", "./topo", "--set", "nodes=2", "--bytes", "1M",
+                        "--quiet")["rows"][0]
+        self.assertEqual((row["ranks"], row["nodes"]), (16, 2))
+
+    def test_what_is_assumed_is_noted(self):
+        self.output("topology", "export", "dgx-h100", "--as", "nccl-xml", "--output", "topo.xml")
+        done = self.run_program("topology", "import", "topo.xml")
+        self.assertEqual(done.stderr.splitlines(),
+                         ["note: links between CPUs are those of their sort: the file does not tell them",
+                          "note: the NICs join one switch that nothing in the file tells of"])
+
+    def test_mistakes_in_the_file_are_located(self):
+        self.file("bad.xml", '<system version="1">\n<cpu numaid="0"\n')
+        done = self.run_program("tuning", "--cluster", "bad.xml")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"^bad\.xml:\d+:\d+: error: ")
+        self.refused(["topology", "import", "none.xml"], 'error: cannot read "none.xml": no such file')
+
+
+program.main()
