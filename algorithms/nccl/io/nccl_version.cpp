@@ -75,8 +75,12 @@ bool VersionRange::contains(const NcclVersion& version) const {
 }
 
 std::string to_text(const VersionRange& range) {
-  return range.first == range.last ? to_text(range.first)
-                                   : to_text(range.first) + "-" + to_text(range.last);
+  if (range.first == range.last) {
+    return to_text(range.first);
+  }
+  // "2.29.7-2.29.x": to the last of the series.
+  const bool to_the_last = range.first.patch && !range.last.patch;
+  return to_text(range.first) + "-" + to_text(range.last) + (to_the_last ? ".x" : "");
 }
 
 }  // namespace collsim::nccl
