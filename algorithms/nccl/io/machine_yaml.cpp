@@ -126,7 +126,7 @@ class Writer {
     const int sm = parts_.gpus().front().gpu->sm;
     for (const GpuPart& part : parts_.gpus()) {
       if (part.gpu->sm != sm) {
-        notes_.push_back("the GPUs differ in compute capability: that of the first is kept");
+        notes_.emplace_back("the GPUs differ in compute capability: that of the first is kept");
         break;
       }
     }
@@ -254,7 +254,7 @@ class Writer {
       }
     }
     if (!text.empty()) {
-      notes_.push_back("links between CPUs are those of their sort: the file does not tell them");
+      notes_.emplace_back("links between CPUs are those of their sort: the file does not tell them");
     }
     return text;
   }
@@ -272,10 +272,10 @@ class Writer {
     const auto most =
         std::ranges::max_element(speeds, {}, [](const auto& entry) { return entry.second; });
     if (speeds.size() > 1) {
-      notes_.push_back("the NICs differ in speed: all get that of most of them, " +
+      notes_.emplace_back("the NICs differ in speed: all get that of most of them, " +
                        std::to_string(most->first) + " Mb/s");
     }
-    notes_.push_back("the NICs join one switch that nothing in the file tells of");
+    notes_.emplace_back("the NICs join one switch that nothing in the file tells of");
     std::string text = "fabric:\n  kind: single-switch\n  switch: { latency: ";
     text += ethernet ? "600 ns" : "200 ns";
     text += " }\n  link: { kind: ";
