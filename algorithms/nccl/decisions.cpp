@@ -52,10 +52,11 @@ SearchOptions search_options(const DecisionInput& input) {
   SearchOptions options;
   const TuningConstants& constants = input.constants;
   options.constants.speeds.clear();
-  for (auto ladder = constants.speeds.rbegin(); ladder != constants.speeds.rend(); ++ladder) {
+  for (const SpeedLadder& ladder : constants.speeds) {
     options.constants.speeds.push_back(
-        {ladder->from_sm, as_floats(ladder->one_node), as_floats(ladder->several_nodes)});
+        {ladder.from_sm, as_floats(ladder.one_node), as_floats(ladder.several_nodes)});
   }
+  std::ranges::reverse(options.constants.speeds);
   options.constants.most_channels = static_cast<std::size_t>(constants.max_channels / 2);
   options.constants.most_nvls_heads = static_cast<std::size_t>(constants.max_nvls_heads);
   const Configuration& configuration = input.configuration;
