@@ -39,7 +39,8 @@ using CapTable = ByGeneration<EnumTable<Scale, double, scales.size()>>;
 /// Bandwidth of NVLS from its graph.
 enum class NvlsBandwidth : std::uint8_t {
   Efficiency,  ///< graph × efficiency × (channels-1)/channels, AllReduce twice that (2.28)
-  Graph,       ///< the lesser of inside and outside; AG and RS lose their own part (2.23-2.27)
+  Graph,       ///< the lesser of inside and outside; AG and RS lose their own part (2.27)
+  Lesser,      ///< the lesser of inside and outside (up to 2.26)
 };
 
 /// The share of the ring's bandwidth that LL reaches.
@@ -56,7 +57,7 @@ enum class RingNetworkHops : std::uint8_t {
 
 /// Which GPUs may mix under LL128, and which may use it.
 enum class LL128Gpus : std::uint8_t {
-  Listed,            ///< sm 70, 80 or 90, all alike (up to 2.20)
+  Listed,            ///< those of a list, all alike (up to 2.26)
   Alike,             ///< sm 70 and up, all alike
   AlikeOrFromHopper  ///< sm 70 and up, alike or all sm 90 and up (2.30)
 };
@@ -77,6 +78,12 @@ enum class SendRecvLL : std::uint8_t {
 enum class NvlsNetwork : std::uint8_t {
   Fixed,
   ByNics,  ///< by nodes, ranks per node and speed of the NICs (2.30)
+};
+
+/// Bandwidth of AllGather and ReduceScatter with CollNetDirect.
+enum class CollNetGather : std::uint8_t {
+  Network,       ///< a rank's share of a NIC
+  Interpolated,  ///< inside a node, by a factor from 0.95 (one rank) to 0.85 (eight) (up to 2.26)
 };
 
 /// What happens when NCCL_ALGO and NCCL_PROTO leave nothing.
@@ -127,7 +134,11 @@ struct TuningConstants {
   /// With one rank a node every algorithm has Tree's network latency.
   bool one_gpu_uses_tree_latency{true};
   NvlsBandwidth nvls_bandwidth{NvlsBandwidth::Efficiency};
+  bool nvls_gather_converted{false};     ///< AG and RS of NVLS count as AllReduce does
+  bool nvls_gathers_over_network{true};  ///< NVLS has AG and RS over several nodes
+  CollNetGather collnet_gather{CollNetGather::Network};
   LL128Gpus ll128_gpus{LL128Gpus::Alike};
+  std::vector<int> ll128_listed{};  ///< compute capabilities, for LL128Gpus::Listed
   NothingLeft nothing_left{NothingLeft::Error};
   bool function_lists{true};  ///< NCCL_ALGO and NCCL_PROTO may name functions
   bool has_pat{true};

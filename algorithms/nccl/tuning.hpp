@@ -30,7 +30,7 @@ enum class Exclusion : std::uint8_t {
   NvlsNeedsCollNet,      ///< NVLS over several nodes
   CollNetDisabled,       ///< no plugin, or not switched on
   CollNetNeedsNvSwitch,  ///< CollNetDirect
-  CollNetNoOperation,    ///< the plugin lacks the function
+  CollNetNoOperation,    ///< the plugin (or NVLS with it) lacks the function
   CollNetFewHeads,       ///< AG and RS need a head for each local rank
   LL128OverNetwork,      ///< the way to the NIC may reorder
   LL128InNode,           ///< the way between GPUs may reorder

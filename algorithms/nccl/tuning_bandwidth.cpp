@@ -74,7 +74,8 @@ float nvls_by_graph(const TuningInput& input, TableKey key, const Graph& graph) 
                                                ? graph.bandwidth_inter
                                                : graph.bandwidth_inter / 2);
   }
-  if (key.function == Function::AllReduce) {
+  if (key.function == Function::AllReduce ||
+      input.constants.nvls_bandwidth == NvlsBandwidth::Lesser) {
     return std::min(graph.bandwidth_intra, graph.bandwidth_inter);
   }
   const float ranks = ranks_per_node(input.communicator);
@@ -143,6 +144,11 @@ float collnet_direct_bandwidth(const TuningInput& input, TableKey key, const Gra
                                float bandwidth) {
   const float ranks = ranks_per_node(input.communicator);
   if (gathers_or_scatters(key.function)) {
+    if (input.constants.collnet_gather == CollNetGather::Interpolated) {
+      const double weight = static_cast<double>((ranks - 1) / 7);
+      return static_cast<float>(static_cast<double>(ranks * graph.bandwidth_intra) *
+                                (weight * 0.85 + (1 - weight) * 0.95));
+    }
     return ranks * std::min(graph.bandwidth_intra, graph.bandwidth_inter * network_share);
   }
   // Half way from one NIC a GPU to what is there.
@@ -158,13 +164,15 @@ float collnet_direct_bandwidth(const TuningInput& input, TableKey key, const Gra
 
 /// The part of the bandwidth on the wire that the bytes of a call see.
 float algorithm_share(const TuningInput& input, TableKey key) {
-  const bool converted = key.algorithm == Algorithm::Ring || !gathers_or_scatters(key.function);
+  const bool nvls_too = input.constants.nvls_gather_converted && is_nvls(key.algorithm);
+  const bool converted =
+      key.algorithm == Algorithm::Ring || nvls_too || !gathers_or_scatters(key.function);
   if (!converted) {
     return 1.0F;
   }
   const int ranks = input.communicator.ranks;
   const bool by_graph =
-      is_nvls(key.algorithm) && input.constants.nvls_bandwidth == NvlsBandwidth::Graph;
+      is_nvls(key.algorithm) && input.constants.nvls_bandwidth != NvlsBandwidth::Efficiency;
   if (by_graph) {
     return static_cast<float>(graph_nvls_share);
   }

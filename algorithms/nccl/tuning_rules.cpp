@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -68,10 +69,13 @@ Outcome collnet_rule(const TuningInput& input, Algorithm algorithm) {
 
 /// AllGather and ReduceScatter over several nodes need the plugin's own operation and a head for
 /// each local rank.
-Outcome collnet_operation_rule(const TuningInput& input, Function function) {
+Outcome collnet_operation_rule(const TuningInput& input, Function function, Algorithm algorithm) {
   const Communicator& communicator = input.communicator;
   if (communicator.nodes <= 1) {
     return std::nullopt;
+  }
+  if (algorithm == Algorithm::Nvls && !input.constants.nvls_gathers_over_network) {
+    return Exclusion::CollNetNoOperation;
   }
   const CollNetPlugin& plugin = *communicator.collnet;
   if (!(function == Function::AllGather ? plugin.all_gather : plugin.reduce_scatter)) {
@@ -105,8 +109,9 @@ Outcome algorithm_rule(const TuningInput& input, TableKey key) {
       }
       break;
   }
-  return gathers_or_scatters(key.function) ? collnet_operation_rule(input, key.function)
-                                           : Outcome{};
+  return gathers_or_scatters(key.function)
+             ? collnet_operation_rule(input, key.function, key.algorithm)
+             : Outcome{};
 }
 
 Outcome ll128_gpu_rule(const TuningInput& input) {
@@ -117,7 +122,10 @@ Outcome ll128_gpu_rule(const TuningInput& input) {
       if (!alike) {
         return Exclusion::LL128MixedGpus;
       }
-      return least == 70 || least == 80 || least == 90 ? Outcome{} : Exclusion::LL128OldGpu;
+      return std::find(input.constants.ll128_listed.begin(), input.constants.ll128_listed.end(),
+                       least) != input.constants.ll128_listed.end()
+                 ? Outcome{}
+                 : Exclusion::LL128OldGpu;
     case LL128Gpus::Alike:
       if (!alike) {
         return Exclusion::LL128MixedGpus;
@@ -166,7 +174,7 @@ std::string_view rule(Exclusion exclusion) {
       "NVLS over several nodes needs CollNet",
       "CollNet is off: it needs a plugin, NCCL_COLLNET_ENABLE=1 and nodes enough",
       "CollNetDirect needs an NVSwitch",
-      "the CollNet plugin lacks the collective",
+      "the CollNet plugin or NVLS over several nodes lacks the collective",
       "AllGather and ReduceScatter need a CollNet head for each local rank",
       "LL128 needs NICs within PXB (PXN from sm 90 on)",
       "LL128 needs NVLink between the GPUs",

@@ -18,6 +18,7 @@ constexpr std::array keys{
 constexpr std::array generation_words{"volta", "ampere", "hopper", "blackwell"};
 constexpr std::size_t most_corrections = 32;
 constexpr std::size_t most_speeds = 64;
+constexpr std::size_t most_listed = 16;
 constexpr IntegerRange channel_range{1, 64};
 constexpr IntegerRange sm_range{0, 999};
 
@@ -109,12 +110,13 @@ void read_counts(const ConstantsReader& reader, const std::string& key, NvlsChan
 
 void read_nvls(const ConstantsReader& parent, TuningConstants& constants) {
   constexpr std::array bandwidths{Choice<NvlsBandwidth>{"efficiency", NvlsBandwidth::Efficiency},
-                                  Choice<NvlsBandwidth>{"graph", NvlsBandwidth::Graph}};
+                                  Choice<NvlsBandwidth>{"graph", NvlsBandwidth::Graph},
+                                  Choice<NvlsBandwidth>{"lesser", NvlsBandwidth::Lesser}};
   constexpr std::array networks{Choice<NvlsNetwork>{"fixed", NvlsNetwork::Fixed},
                                 Choice<NvlsNetwork>{"by nics", NvlsNetwork::ByNics}};
-  const ConstantsReader reader =
-      parent.inside("nvls", {"bandwidth", "efficiency", "max_heads", "hopper_channels",
-                             "blackwell_channels", "network", "raises_channels"});
+  const ConstantsReader reader = parent.inside(
+      "nvls", {"bandwidth", "efficiency", "max_heads", "hopper_channels", "blackwell_channels",
+               "network", "raises_channels", "gather_converted", "gathers_over_network"});
   reader.choice("bandwidth", bandwidths, constants.nvls_bandwidth);
   if (reader.wants("efficiency")) {
     const std::vector<double> values =
@@ -128,6 +130,8 @@ void read_nvls(const ConstantsReader& parent, TuningConstants& constants) {
   read_counts(reader, "blackwell_channels", constants.blackwell_nvls);
   reader.choice("network", networks, constants.nvls_network);
   reader.flag("raises_channels", constants.nvls_raises_channels);
+  reader.flag("gather_converted", constants.nvls_gather_converted);
+  reader.flag("gathers_over_network", constants.nvls_gathers_over_network);
 }
 
 void read_corrections(const ConstantsReader& parent, TuningConstants& constants) {
@@ -149,11 +153,21 @@ void read_rules(const ConstantsReader& parent, TuningConstants& constants) {
   constexpr std::array gpus{
       Choice<LL128Gpus>{"listed", LL128Gpus::Listed}, Choice<LL128Gpus>{"alike", LL128Gpus::Alike},
       Choice<LL128Gpus>{"alike or from hopper", LL128Gpus::AlikeOrFromHopper}};
+  constexpr std::array gathers{Choice<CollNetGather>{"network", CollNetGather::Network},
+                               Choice<CollNetGather>{"interpolated", CollNetGather::Interpolated}};
   constexpr std::array nothing{Choice<NothingLeft>{"error", NothingLeft::Error},
                                Choice<NothingLeft>{"ring", NothingLeft::Ring}};
-  const ConstantsReader reader = parent.inside(
-      "rules", {"ll128_gpus", "nothing_left", "function_lists", "pat", "one_gpu_as_tree"});
+  const ConstantsReader reader =
+      parent.inside("rules", {"ll128_gpus", "ll128_listed", "nothing_left", "function_lists", "pat",
+                              "one_gpu_as_tree", "collnet_gather"});
   reader.choice("ll128_gpus", gpus, constants.ll128_gpus);
+  if (reader.wants("ll128_listed")) {
+    constants.ll128_listed.clear();
+    for (const double sm : reader.numbers("ll128_listed", 0, most_listed)) {
+      constants.ll128_listed.push_back(static_cast<int>(sm));
+    }
+  }
+  reader.choice("collnet_gather", gathers, constants.collnet_gather);
   reader.choice("nothing_left", nothing, constants.nothing_left);
   reader.flag("function_lists", constants.function_lists);
   reader.flag("pat", constants.has_pat);

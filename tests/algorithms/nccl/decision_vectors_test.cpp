@@ -111,7 +111,7 @@ void on_every_vector(Check check) {
     return;
   }
   const std::vector<std::string> names = test::vector_names(*folder);
-  CHECK(names.size() >= 44);
+  CHECK(names.size() >= 45);
   for (const std::string& name : names) {
     INFO(name);
     const json vector = test::load_vector(*folder, name);

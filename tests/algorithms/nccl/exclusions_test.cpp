@@ -1,6 +1,8 @@
 // Each rule that excludes an entry of the tuning table, and the configuration that lifts or sets it.
 
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "algorithms/nccl/tuning.hpp"
 #include "tests/algorithms/nccl/reference_machines.hpp"
@@ -132,6 +134,13 @@ TEST_CASE("exclusions: CollNet") {
   CHECK(excluded(machine, F::AllGather, A::Nvls, P::Simple) == E::CollNetFewHeads);
   CHECK_FALSE(direct(F::AllReduce));
 
+  machine.graphs.collnet_direct->channels.resize(8, {{7}, {}, {}});
+  CHECK_FALSE(excluded(machine, F::AllGather, A::Nvls, P::Simple));
+  machine.constants = test::constants_of("2.26");
+  CHECK(excluded(machine, F::AllGather, A::Nvls, P::Simple) == E::CollNetNoOperation);
+  CHECK_FALSE(direct(F::AllGather));
+  machine.constants = test::constants_of("2.28");
+
   machine.communicator.has_nvswitch = false;
   CHECK(direct(F::AllReduce) == E::CollNetNeedsNvSwitch);
   CHECK_FALSE(excluded(machine, F::AllReduce, A::CollNetChain, P::Simple));
@@ -191,6 +200,19 @@ TEST_CASE("exclusions: LL128 by the GPUs") {
   CHECK_FALSE(ll128(machine));
   machine.constants = test::constants_of("2.20");
   CHECK(ll128(machine) == E::LL128OldGpu);
+  for (const auto& [version, sm, allowed] :
+       std::vector<std::tuple<std::string, int, bool>>{{"2.24", 90, true},
+                                                       {"2.24", 100, false},
+                                                       {"2.26", 100, true},
+                                                       {"2.26", 120, true},
+                                                       {"2.26", 103, false},
+                                                       {"2.27", 103, true}}) {
+    INFO(version << " sm " << sm);
+    machine.constants = test::constants_of(version);
+    machine.communicator.min_sm = machine.communicator.max_sm = sm;
+    CHECK(ll128(machine).has_value() == !allowed);
+  }
+  machine.constants = test::constants_of("2.20");
   machine.communicator.min_sm = machine.communicator.max_sm = 80;
   CHECK_FALSE(ll128(machine));
   machine.communicator.max_sm = 86;

@@ -220,6 +220,14 @@ TEST_CASE("trees: every tree hangs together, on any number of nodes") {
   }
 }
 
+TEST_CASE("trees: 2048 nodes hang together, too") {
+  const auto trees = trees_of(h100(2048));
+  REQUIRE(trees.size() == 16);
+  for (const std::vector<TreeLinks>& tree : trees) {
+    CHECK(fault(tree).empty());
+  }
+}
+
 TEST_CASE("trees: the links of one rank are those of the whole tree") {
   const ReferenceMachine machine = h100(6);
   const auto trees = trees_of(machine);

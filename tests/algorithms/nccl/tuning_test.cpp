@@ -212,6 +212,24 @@ TEST_CASE("tuning: NVLS up to 2.27") {
   CHECK(machine.cell(F::AllReduce, A::NvlsTree, P::Simple) == "81.0/160.0");
 }
 
+TEST_CASE("tuning: AllGather with NVLS and CollNet up to 2.26") {
+  ReferenceMachine machine = h100(1);
+  machine.constants = constants_of("2.26");
+  CHECK(machine.cell(F::AllGather, A::Nvls, P::Simple) == "25.0/320.0");  // 8 · min(40, 60)
+  machine.constants = constants_of("2.20");
+  CHECK(machine.cell(F::AllGather, A::Nvls, P::Simple) == "23.0/266.7");  // · 5/6
+
+  ReferenceMachine network = h100(2);
+  network.constants = constants_of("2.26");
+  test::add_collnet(network, 8, {true, true});
+  CHECK(network.cell(F::AllGather, A::CollNetDirect, P::Simple) == "44.0/272.0");  // 8·40·0.85
+  // One rank a node: 40 · 0.95; no local peers, but Tree's latency over the network: 14.
+  network = test::single_h100(2);
+  network.constants = constants_of("2.26");
+  test::add_collnet(network, 1, {true, true});
+  CHECK(network.cell(F::AllGather, A::CollNetDirect, P::Simple) == "14.0/38.0");
+}
+
 // 2·7·28 + 0 and 14·0.6 + 6.6; LL: up to 2.20 a quarter of 360 · 8/14, capped at 87.7.
 TEST_CASE("tuning: versions before 2.23") {
   ReferenceMachine machine = h100(1);
