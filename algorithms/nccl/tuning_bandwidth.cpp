@@ -145,7 +145,7 @@ float collnet_direct_bandwidth(const TuningInput& input, TableKey key, const Gra
   const float ranks = ranks_per_node(input.communicator);
   if (gathers_or_scatters(key.function)) {
     if (input.constants.collnet_gather == CollNetGather::Interpolated) {
-      const double weight = static_cast<double>((ranks - 1) / 7);
+      const auto weight = static_cast<double>((ranks - 1) / 7);
       return static_cast<float>(static_cast<double>(ranks * graph.bandwidth_intra) *
                                 (weight * 0.85 + (1 - weight) * 0.95));
     }
