@@ -76,33 +76,17 @@ void file(Configuration& configuration, const Variable& variable, std::string_vi
 /// A path type by its name, or one of NCCL's old numbers.
 template <auto Member>
 void level(Configuration& configuration, const Variable& variable, std::string_view text) {
-  struct Level {
-    std::string_view name;
-    PathType type{};
-  };
-  constexpr std::array levels{Level{"LOC", PathType::Loc}, Level{"NVL", PathType::Nvl},
-                              Level{"NVB", PathType::Nvb}, Level{"C2C", PathType::C2c},
-                              Level{"PIX", PathType::Pix}, Level{"PXB", PathType::Pxb},
-                              Level{"P2C", PathType::P2c}, Level{"PXN", PathType::Pxn},
-                              Level{"PHB", PathType::Phb}, Level{"SYS", PathType::Sys}};
-  constexpr std::array old_levels{PathType::Loc, PathType::Pix, PathType::Pxb,
-                                  PathType::Phb, PathType::Sys, PathType::Sys};
-  std::vector<std::string> names;
-  for (const Level& candidate : levels) {
-    if (candidate.name == text) {
-      configuration.*Member = candidate.type;
-      return;
-    }
-    names.emplace_back(candidate.name);
-  }
-  const std::optional<std::int64_t> old = whole_number(text);
-  if (old && *old >= 0 && *old < static_cast<std::int64_t>(old_levels.size())) {
-    configuration.*Member = old_levels[static_cast<std::size_t>(*old)];
+  configuration.*Member = path_level(text);
+  if (configuration.*Member) {
     return;
   }
-  throw InputError(
-      "expected " + one_of(names) + ", or a number from 0 to 5, got " + in_quotes(text),
-      std::string(variable.name), did_you_mean(std::string(text), names));
+  std::vector<std::string> names;
+  for (auto type = PathType::Loc; type <= PathType::Sys;
+       type = static_cast<PathType>(static_cast<int>(type) + 1)) {
+    names.emplace_back(nccl::name(type));
+  }
+  throw InputError("expected " + one_of(names) + ", or a number from 0 on, got " + in_quotes(text),
+                   std::string(variable.name), did_you_mean(std::string(text), names));
 }
 
 void algorithm_list(Configuration& configuration, const Variable& variable, std::string_view text) {

@@ -144,8 +144,8 @@ TEST_CASE("variables: path levels by name and by NCCL's old numbers") {
   CHECK(with("NCCL_P2P_LEVEL", "5").p2p_level == PathType::Sys);
   CHECK(with("NCCL_NET_GDR_LEVEL", "PXB").net_gdr_level == PathType::Pxb);
   const std::string accepted =
-      "expected LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB or SYS, or a number from 0 to 5, got ";
-  CHECK(refusal("NCCL_P2P_LEVEL", "6") == "error: NCCL_P2P_LEVEL: " + accepted + "\"6\"");
+      "expected LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB or SYS, or a number from 0 on, got ";
+  CHECK(refusal("NCCL_P2P_LEVEL", "-1") == "error: NCCL_P2P_LEVEL: " + accepted + "\"-1\"");
   CHECK(refusal("NCCL_NET_GDR_LEVEL", "pxb") ==
         "error: NCCL_NET_GDR_LEVEL: " + accepted + "\"pxb\"\nhint: did you mean \"PXB\"?");
 }
