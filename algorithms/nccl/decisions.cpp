@@ -117,7 +117,23 @@ void add_local_paths(const DetectedNode& node, Communicator& communicator) {
   }
 }
 
-void add_nics(const DetectedNode& node, Communicator& communicator) {
+/// From 2.29 on: the NICs of a GPU, in the order of its channels, until they fill its path to the host.
+LocalNics filling_nics(const DetectedNode& node, PartId gpu) {
+  const std::vector<PartId> hosts = nearest_parts(node.system, node.paths, gpu, PartKind::Cpu);
+  const float to_host = hosts.empty() ? 0.0F : node.paths.between(gpu, hosts.front()).bandwidth;
+  LocalNics nics{0, 0};
+  for (const PartId net : local_nets(node.system, node.paths, node.options, gpu)) {
+    nics.bandwidth += node.paths.between(gpu, net).bandwidth;
+    ++nics.count;
+    if (nics.bandwidth >= to_host) {
+      break;
+    }
+  }
+  return nics;
+}
+
+void add_nics(const DetectedNode& node, const TuningConstants& constants,
+              Communicator& communicator) {
   float slowest = std::numeric_limits<float>::max();
   for (std::size_t rank = 0; rank < node.gpus.size(); ++rank) {
     LocalNics nics{static_cast<int>(nets_by_bandwidth(node, rank)), 0};
@@ -126,7 +142,8 @@ void add_nics(const DetectedNode& node, Communicator& communicator) {
       nics.bandwidth += bandwidth;
       slowest = std::min(slowest, bandwidth);
     }
-    add_once(communicator.nics, nics);
+    const bool filling = constants.remote_channels == RemoteChannels::Bandwidth;
+    add_once(communicator.nics, filling ? filling_nics(node, node.gpus[rank]) : nics);
   }
   communicator.slowest_nic = node.system.count(PartKind::Net) > 0 ? slowest : 0;
 }
@@ -138,14 +155,15 @@ int nodes_in_host(const DetectedNode& node) {
   const int gpus = static_cast<int>(node.gpus.size());
   for (int i = 0; i < parts; ++i) {
     if (node.part_ranks[static_cast<std::size_t>(i)] != i * gpus) {
-      throw InputError("NCCL takes groups of GPUs of the host for nodes, and they are not alike", {},
-                       "GPUs that reach each other sooner over NICs are in different groups");
+      throw InputError("NCCL takes groups of GPUs of the host for nodes, and they are not alike",
+                       {}, "GPUs that reach each other sooner over NICs are in different groups");
     }
   }
   return parts;
 }
 
-Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs, int hosts) {
+Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs,
+                             const TuningConstants& constants, int hosts) {
   Communicator communicator;
   const int ranks_per_node = static_cast<int>(node.gpus.size());
   const int nodes = hosts * nodes_in_host(node);
@@ -166,7 +184,7 @@ Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs, i
   }
   add_local_paths(node, communicator);
   if (nodes > 1) {
-    add_nics(node, communicator);
+    add_nics(node, constants, communicator);
   }
   return communicator;
 }
@@ -184,7 +202,7 @@ Decisions::Decisions(const DecisionInput& input)
       node_(detect(input.machine, input.nodes > 1 ? NodeCount::Several : NodeCount::One,
                    detect_options(configuration_, constants_))),
       graphs_(graph_set(search_graphs(node_, search_options(input)))),
-      communicator_(communicator_of(node_, graphs_, input.nodes)),
+      communicator_(communicator_of(node_, graphs_, constants_, input.nodes)),
       tuning_(tune(this->input())) {}
 
 }  // namespace collsim::nccl

@@ -15,6 +15,7 @@
 #include "algorithms/nccl/rings.hpp"
 #include "algorithms/nccl/trees.hpp"
 #include "tests/algorithms/nccl/decision_vectors.hpp"
+#include "tests/algorithms/nccl/machines.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_data.hpp"
 #include "topology/io/load.hpp"
@@ -134,6 +135,22 @@ TEST_CASE("from a topology file NCCL's decisions come out as the library compute
       CHECK(rings_of(decisions) == vector["rings"]);
     }
   }
+}
+
+// A PCIe switch stands between each GPU and its host: up to 2.28 NCCL counts no NIC there. From 2.29
+// on the 48 GB/s of the NIC (400 Gb/s behind gen 5 x16) fill the 48 GB/s to the host: ceil(48 / 14).
+TEST_CASE("decisions: NICs of a GPU behind a PCIe switch, by version") {
+  DecisionInput input;
+  input.machine = collsim::test::nic_per_gpu(8, 90, 18, 400000, "32.0 GT/s PCIe");
+  input.nodes = 2;
+  input.constants = find_constants(shipped(), "2.28");
+  const Decisions old(input);
+  CHECK(old.communicator().nics.front().count == 0);
+  CHECK(old.tuning().channels.per_peer == 2);
+  input.constants = find_constants(shipped(), "2.29.7");
+  const Decisions current(input);
+  CHECK(current.communicator().nics == std::vector<LocalNics>{{1, 48.0F}});
+  CHECK(current.tuning().channels.per_peer == 4);
 }
 
 }  // namespace collsim::nccl
