@@ -139,7 +139,7 @@ class Variables(program.Case):
 
 class TopologyFiles(program.Case):
     def test_written_read_and_decided_alike(self):
-        for cluster in ("dgx-h100", "dgx-1v", "rtx3090"):
+        for cluster in ("dgx-h100", "dgx-1v", "l40s"):
             self.output("topology", "export", cluster, "--as", "nccl-xml", "--output", "topo.xml")
             expected = tuning(self, "--cluster", cluster)
             found = self.json("tuning", "--cluster", "topo.xml", "--quiet")
