@@ -66,15 +66,6 @@ struct Communicator {
   float slowest_nic{0};                  ///< least bandwidth of a GPU's NIC
 };
 
-/// The graphs of one communicator.
-struct GraphSet {
-  Graph ring{};
-  Graph tree{};
-  std::optional<Graph> nvls{};  ///< with NVLS only
-  std::optional<Graph> collnet_chain{};
-  std::optional<Graph> collnet_direct{};
-};
-
 /// The ranks that start channels of an NVLS or CollNet-direct graph, each once, in the order in
 /// which they appear. Complexity: O(channels²).
 [[nodiscard]] std::vector<int> heads(const Graph& graph);

@@ -189,11 +189,6 @@ Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs,
   return communicator;
 }
 
-GraphSet graph_set(Graphs&& found) {
-  return {std::move(found.ring), std::move(found.tree), std::move(found.nvls),
-          std::move(found.collnet_chain), std::move(found.collnet_direct)};
-}
-
 }  // namespace
 
 Decisions::Decisions(const DecisionInput& input)
@@ -201,7 +196,7 @@ Decisions::Decisions(const DecisionInput& input)
       constants_(input.constants),
       node_(detect(input.machine, input.nodes > 1 ? NodeCount::Several : NodeCount::One,
                    detect_options(configuration_, constants_))),
-      graphs_(graph_set(search_graphs(node_, search_options(input)))),
+      graphs_(search_graphs(node_, search_options(input))),
       communicator_(communicator_of(node_, graphs_, constants_, input.nodes)),
       tuning_(tune(this->input())) {}
 

@@ -62,6 +62,16 @@ struct Graph {
   std::vector<GraphChannel> channels{};  ///< NVLS: the head of a channel is its first GPU
 };
 
+/// The graphs of one node. The tree has as many channels as the ring, if it could be placed.
+struct GraphSet {
+  Graph ring{};
+  Graph tree{};
+  std::optional<Graph> nvls{};  ///< if the node can do NVLS and it is not switched off
+  /// If CollNet is enabled and network devices reduce in the network.
+  std::optional<Graph> collnet_chain{};
+  std::optional<Graph> collnet_direct{};
+};
+
 /// The name in NCCL's logs and graph files: "NVL", "PIX", ...
 [[nodiscard]] std::string_view name(PathType type);
 

@@ -325,7 +325,7 @@ Graph search_graph(const DetectedNode& node, const SearchOptions& options, const
   return graph;
 }
 
-Graphs search_graphs(const DetectedNode& node, const SearchOptions& options) {
+GraphSet search_graphs(const DetectedNode& node, const SearchOptions& options) {
   const auto given_or_searched = [&](const std::optional<Graph>& given, const GraphWish& wish) {
     const bool usable =
         given && !given->channels.empty() && !(options.cross_nic == 0 && given->cross_nic == 1);
@@ -335,7 +335,7 @@ Graphs search_graphs(const DetectedNode& node, const SearchOptions& options) {
     return graph.channels.empty() ? std::nullopt : std::optional<Graph>(std::move(graph));
   };
   const std::size_t most = options.constants.most_channels;
-  Graphs graphs;
+  GraphSet graphs;
   graphs.ring = given_or_searched(options.given_ring, {Pattern::Ring, 1, most});
   const std::size_t channels = graphs.ring.channels.size();
   graphs.tree = given_or_searched(options.given_tree, {Pattern::BalancedTree, channels, channels});

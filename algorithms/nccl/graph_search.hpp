@@ -17,19 +17,9 @@
 
 namespace collsim::nccl {
 
-/// The graphs of one node. The tree has as many channels as the ring, if it could be placed.
-struct Graphs {
-  Graph ring{};
-  Graph tree{};
-  std::optional<Graph> nvls{};  ///< if the node can do NVLS and it is not switched off
-  /// If CollNet is enabled and network devices reduce in the network.
-  std::optional<Graph> collnet_chain{};
-  std::optional<Graph> collnet_direct{};
-};
-
 /// Searches all of them. Several nodes: what holds for one holds for each, if they are equal.
 /// Complexity: bounded by SearchConstants::visits_in_all visits a graph.
-[[nodiscard]] Graphs search_graphs(const DetectedNode& node, const SearchOptions& options = {});
+[[nodiscard]] GraphSet search_graphs(const DetectedNode& node, const SearchOptions& options = {});
 
 /// Which graph is searched.
 struct GraphWish {

@@ -17,7 +17,7 @@ namespace {
 const std::string gen4 = "16.0 GT/s PCIe";
 const std::string gen5 = "32.0 GT/s PCIe";
 
-Graphs search(const Machine& machine, NodeCount nodes, const SearchOptions& options = {},
+GraphSet search(const Machine& machine, NodeCount nodes, const SearchOptions& options = {},
               const DetectOptions& detected = {}) {
   return search_graphs(detect(machine, nodes, detected), options);
 }
@@ -38,7 +38,7 @@ std::string line(const Graph& graph) {
 }  // namespace
 
 TEST_CASE("eight H100 of one node") {
-  const Graphs graphs = search(test::nic_per_gpu(8, 90, 18, 0, gen5), NodeCount::One);
+  const GraphSet graphs = search(test::nic_per_gpu(8, 90, 18, 0, gen5), NodeCount::One);
   CHECK(line(graphs.ring) == "12x30.0/30.0 NVL/PIX");
   CHECK(graphs.ring.same_channels);
   CHECK(line(graphs.tree) == "12x30.0/30.0 NVL/PIX");
@@ -52,7 +52,7 @@ TEST_CASE("eight H100 of one node") {
 }
 
 TEST_CASE("eight H100 a node with a NIC each swap NICs in pairs of channels") {
-  const Graphs graphs = search(test::nic_per_gpu(8, 90, 18, 400000, gen5), NodeCount::Several);
+  const GraphSet graphs = search(test::nic_per_gpu(8, 90, 18, 400000, gen5), NodeCount::Several);
   CHECK(line(graphs.ring) == "8x48.0/48.0 NVL/PIX");
   CHECK(graphs.ring.cross_nic == 2);
   CHECK(graphs.ring.channels[0].gpus == std::vector<int>{0, 7, 6, 5, 4, 3, 2, 1});
@@ -68,26 +68,26 @@ TEST_CASE("eight H100 a node with a NIC each swap NICs in pairs of channels") {
 }
 
 TEST_CASE("a single H100 a node") {
-  const Graphs graphs = search(test::nic_per_gpu(1, 90, 18, 400000, gen5), NodeCount::Several);
+  const GraphSet graphs = search(test::nic_per_gpu(1, 90, 18, 400000, gen5), NodeCount::Several);
   CHECK(line(graphs.ring) == "2x24.0/24.0 LOC/PIX");
   CHECK(line(graphs.tree) == "2x48.0/24.0 LOC/PIX");
   CHECK(graphs.tree.pattern == Pattern::Tree);
 }
 
 TEST_CASE("domains of NVLink over several hosts") {
-  const Graphs sixteen = search(test::grace_domain(16), NodeCount::One);
+  const GraphSet sixteen = search(test::grace_domain(16), NodeCount::One);
   CHECK(line(sixteen.ring) == "16x45.0/45.0 NVL/PIX");
   CHECK(line(sixteen.tree) == "16x40.0/40.0 NVL/PIX");
   REQUIRE(sixteen.nvls);
   CHECK(line(*sixteen.nvls) == "16x40.0/80.0 NVL/PIX");
-  const Graphs all = search(test::grace_domain(72), NodeCount::One);
+  const GraphSet all = search(test::grace_domain(72), NodeCount::One);
   CHECK(line(all.ring) == "16x45.0/45.0 NVL/PIX");
   REQUIRE(all.nvls);
   CHECK(line(*all.nvls) == "32x20.0/40.0 NVL/PIX");
 }
 
 TEST_CASE("two domains of NVLink reach their NICs over the CPU") {
-  const Graphs graphs = search(test::grace_domain(72), NodeCount::Several);
+  const GraphSet graphs = search(test::grace_domain(72), NodeCount::Several);
   CHECK(line(graphs.ring) == "16x45.1/45.1 NVL/P2C");
   REQUIRE(graphs.nvls);
   CHECK(line(*graphs.nvls) == "32x20.0/40.0 NVL/P2C");
@@ -96,7 +96,7 @@ TEST_CASE("two domains of NVLink reach their NICs over the CPU") {
 TEST_CASE("a tree that cannot be placed is one slow channel in the order of the file") {
   // A100 with a switch of their own each: the way from a NIC to the neighbour's GPU leads through the CPU, which is
   // worse than the worst way to a NIC, and sm80 knows no simpler tree.
-  const Graphs graphs = search(test::nic_per_gpu(8, 80, 12, 200000, gen4), NodeCount::Several);
+  const GraphSet graphs = search(test::nic_per_gpu(8, 80, 12, 200000, gen4), NodeCount::Several);
   CHECK(graphs.ring.channels.size() == 8);
   CHECK(line(graphs.tree) == "1x0.1/0.1 SYS/SYS");
   CHECK(graphs.tree.channels[0].gpus == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
@@ -151,7 +151,7 @@ TEST_CASE("CollNet takes network devices that reduce in the network") {
       std::get<MachinePci>(device).children.at(1).nic->nets.at(0).collective = true;
     }
   }
-  const Graphs graphs = search(machine, NodeCount::Several, options);
+  const GraphSet graphs = search(machine, NodeCount::Several, options);
   REQUIRE(graphs.collnet_chain);
   CHECK(line(*graphs.collnet_chain) == line(graphs.tree));
   // Each GPU heads one channel and sends all of it to the others, and gets a seventh of each of the seven
@@ -167,7 +167,7 @@ TEST_CASE("a given graph replaces the search, and the tree follows its ring") {
   Graph ring = search(machine, NodeCount::One).ring;
   ring.channels.resize(3);
   options.given_ring = ring;
-  const Graphs graphs = search(machine, NodeCount::One, options);
+  const GraphSet graphs = search(machine, NodeCount::One, options);
   CHECK(graphs.ring.channels.size() == 3);
   CHECK(graphs.tree.channels.size() == 3);
   // An empty one is as good as none.
@@ -178,7 +178,7 @@ TEST_CASE("a given graph replaces the search, and the tree follows its ring") {
 TEST_CASE("every ring visits every GPU once, and every head is another GPU") {
   for (const int gpus : {2, 3, 5, 6, 7}) {
     for (const NodeCount nodes : {NodeCount::One, NodeCount::Several}) {
-      const Graphs graphs = search(test::nic_per_gpu(gpus, 90, 18, 400000, gen5), nodes);
+      const GraphSet graphs = search(test::nic_per_gpu(gpus, 90, 18, 400000, gen5), nodes);
       for (const Graph* graph : {&graphs.ring, &graphs.tree}) {
         for (const GraphChannel& channel : graph->channels) {
           const std::set<int> visited(channel.gpus.begin(), channel.gpus.end());

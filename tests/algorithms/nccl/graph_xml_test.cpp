@@ -37,7 +37,7 @@ const std::string two = "<channel><gpu dev=\"0\"/><gpu dev=\"1\"/></channel>\n";
 TEST_CASE("graphs are written as NCCL does and read back as they were") {
   const DetectedNode node =
       detect(test::nic_per_gpu(2, 90, 18, 400000, "32.0 GT/s PCIe"), NodeCount::Several);
-  const Graphs graphs = search_graphs(node);
+  const GraphSet graphs = search_graphs(node);
   REQUIRE(graphs.nvls);
   const std::vector<GraphOfFile> all{{GraphRole::Ring, graphs.ring},
                                      {GraphRole::Tree, graphs.tree},

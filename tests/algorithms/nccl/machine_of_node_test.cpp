@@ -39,7 +39,7 @@ std::string outline(const Graph& graph) {
          std::string(name(graph.type_intra)) + "/" + std::string(name(graph.type_inter));
 }
 
-Graphs graphs_of(const std::string& cluster, NodeCount span) {
+GraphSet graphs_of(const std::string& cluster, NodeCount span) {
   return search_graphs(detect(machine_of(cluster), span));
 }
 
@@ -56,7 +56,7 @@ bool same(const Graph& a, const Graph& b) {
   return true;
 }
 
-bool same(const Graphs& a, const Graphs& b) {
+bool same(const GraphSet& a, const GraphSet& b) {
   return same(a.ring, b.ring) && same(a.tree, b.tree) && a.nvls.has_value() == b.nvls.has_value() &&
          (!a.nvls || same(*a.nvls, *b.nvls));
 }
@@ -65,14 +65,14 @@ bool same(const Graphs& a, const Graphs& b) {
 
 // The figures of NCCL 2.28.9 for these machines, as its own search gives them.
 TEST_CASE("shipped nodes have the graphs that NCCL finds on such machines") {
-  const Graphs h100 = graphs_of("dgx-h100-x4", NodeCount::Several);
+  const GraphSet h100 = graphs_of("dgx-h100-x4", NodeCount::Several);
   CHECK(outline(h100.ring) == "8 x 48/48 cross 2 NVL/PIX");
   CHECK(outline(h100.tree) == "8 x 48/48 cross 0 NVL/PIX");
   CHECK(outline(*h100.nvls) == "8 x 40/48 cross 0 NVL/PIX");
   CHECK(h100.ring.channels[0].gpus == std::vector<int>{0, 7, 6, 5, 4, 3, 2, 1});
   CHECK(h100.ring.channels[0].nic_out == 1);
 
-  const Graphs alone = graphs_of("dgx-h100", NodeCount::One);
+  const GraphSet alone = graphs_of("dgx-h100", NodeCount::One);
   CHECK(outline(alone.ring) == "12 x 30/30 cross 0 NVL/PIX");
   CHECK(outline(*alone.nvls) == "8 x 40/60 cross 0 NVL/PIX");
 
@@ -88,11 +88,11 @@ TEST_CASE("a rack on one NVLink is one node of many hosts") {
   CHECK(rack.cpus.size() == 36);
   CHECK(rack.cpus[0].host_hash == rack.cpus[1].host_hash);
   CHECK(rack.cpus[1].host_hash != rack.cpus[2].host_hash);
-  const Graphs one = graphs_of("gb200-nvl72", NodeCount::One);
+  const GraphSet one = graphs_of("gb200-nvl72", NodeCount::One);
   CHECK(outline(one.ring) == "16 x 45/45 cross 0 NVL/PIX");
   CHECK(outline(one.tree) == "16 x 40/40 cross 0 NVL/PIX");
   CHECK(outline(*one.nvls) == "32 x 20/40 cross 0 NVL/PIX");
-  const Graphs two = graphs_of("gb200-nvl72-racks", NodeCount::Several);
+  const GraphSet two = graphs_of("gb200-nvl72-racks", NodeCount::Several);
   CHECK(outline(two.ring) == "16 x 45/45 cross 0 NVL/P2C");
   CHECK(two.ring.bandwidth_intra == 45.1F);
   CHECK(outline(*two.nvls) == "32 x 20/40 cross 0 NVL/P2C");

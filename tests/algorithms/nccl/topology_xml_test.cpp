@@ -316,7 +316,7 @@ TEST_CASE("every file that people have is read or refused with a reason") {
         const ReadMachine read = load_topology_xml(entry.path().string());
         CHECK(parse_topology_xml(write_topology_xml(read.machine), "again.xml").machine ==
               read.machine);
-        const Graphs graphs = search_graphs(detect(read.machine, NodeCount::Several));
+        const GraphSet graphs = search_graphs(detect(read.machine, NodeCount::Several));
         CHECK(!graphs.ring.channels.empty());
       } catch (const InputError& error) {
         // RCCL's, and templates of clouds, which have no GPUs.

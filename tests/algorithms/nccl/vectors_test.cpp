@@ -72,7 +72,7 @@ json graphs_of(const std::filesystem::path& xml, const json& expected) {
   SearchOptions options;
   options.nvls_enable = expected.at("env").value("NCCL_NVLS_ENABLE", "2") != "0";
   const auto span = expected.at("nodes").get<int>() == 1 ? NodeCount::One : NodeCount::Several;
-  const Graphs graphs = search_graphs(detect(read.machine, span), options);
+  const GraphSet graphs = search_graphs(detect(read.machine, span), options);
   json found{{"ring", as_json(graphs.ring, false)}, {"tree", as_json(graphs.tree, false)}};
   if (graphs.nvls) {
     found["nvls"] = as_json(*graphs.nvls, true);
