@@ -9,6 +9,7 @@
 
 #include "topology/error.hpp"
 #include "topology/path_search.hpp"
+#include "topology/route_survey.hpp"
 
 namespace collsim {
 
@@ -35,11 +36,13 @@ struct Distance {
 
 struct DevicesThere {
   std::uint64_t count = 0;
+  std::uint64_t assumed = 0;  ///< of these how many routes were not looked at
   DeviceId example;
   std::optional<Bytes> capacity = Bytes(0);  ///< of their memory; absent: of some it is not known
 
-  void add(std::uint64_t devices, std::optional<Bytes> memory) {
+  void add(std::uint64_t devices, std::uint64_t assumed_devices, std::optional<Bytes> memory) {
     count += devices;
+    assumed += assumed_devices;
     capacity = capacity && memory ? std::optional(*capacity + *memory) : std::nullopt;
   }
 };
@@ -79,36 +82,41 @@ std::optional<Bytes> memory_capacity(const Cluster& cluster, DeviceId gpu) {
 
 using Distances = std::map<Distance, DevicesThere>;
 
-Distance distance_of(const Graph& graph, const Route& route, RungKind kind) {
-  LevelId outermost;
-  for (const RouteHop& hop : route.hops) {
-    outermost = std::max(outermost, graph.link(hop.link).level);
+/// The CPUs of its node that a GPU reaches without NICs: those that host it.
+std::vector<DeviceId> hosts_of(const Graph& graph, DeviceId gpu) {
+  std::vector<DeviceId> hosts;
+  for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+    const Device& device = graph.devices()[i];
+    if (device.kind == DeviceKind::Cpu && device.node == graph.device(gpu).node &&
+        detail::PathLayers(graph, detail::Scope::without_nics(), gpu, DeviceId(i)).found()) {
+      hosts.emplace_back(i);
+    }
   }
-  return {outermost, kind, route.latency, route.full_rate(graph)};
+  return hosts;
 }
 
 Distances measure(const Cluster& cluster, DeviceId gpu) {
   const Graph& graph = cluster.graph();
   Distances distances;
-  const auto add = [&](DeviceId device, RungKind kind) {
-    const Distance distance = distance_of(graph, cluster.router().route(gpu, device), kind);
-    const auto capacity = kind == RungKind::Gpu ? memory_capacity(cluster, device) : std::nullopt;
-    distances.try_emplace(distance, DevicesThere{0, device}).first->second.add(1, capacity);
+  const auto add = [&](const std::vector<DeviceId>& devices, RungKind kind) {
+    const auto figures = survey_routes(cluster, gpu, devices, SurveyRates::Yes);
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const RouteFigures& route = figures[i];
+      const Distance distance{route.level, kind, route.latency, route.rate};
+      const auto capacity =
+          kind == RungKind::Gpu ? memory_capacity(cluster, devices[i]) : std::nullopt;
+      DevicesThere& there =
+          distances.try_emplace(distance, DevicesThere{0, 0, devices[i], Bytes(0)}).first->second;
+      if (!route.assumed && there.assumed == there.count) {
+        there.example = devices[i];
+      }
+      there.add(1, route.assumed ? 1 : 0, capacity);
+    }
   };
-  for (const DeviceId other : graph.gpus()) {
-    if (other != gpu) {
-      add(other, RungKind::Gpu);
-    }
-  }
-  for (std::size_t i = 0; i < graph.devices().size(); ++i) {
-    const Device& device = graph.devices()[i];
-    const bool host = device.kind == DeviceKind::Cpu && device.node == graph.device(gpu).node;
-    // A CPU that the GPU does not reach within the node is no host of it.
-    if (host &&
-        detail::PathLayers(graph, detail::Scope::without_nics(), gpu, DeviceId(i)).found()) {
-      add(DeviceId(i), RungKind::Cpu);
-    }
-  }
+  std::vector<DeviceId> others(graph.gpus().begin(), graph.gpus().end());
+  std::erase(others, gpu);
+  add(others, RungKind::Gpu);
+  add(hosts_of(graph, gpu), RungKind::Cpu);
   return distances;
 }
 
@@ -177,9 +185,10 @@ LevelDistances keep(Distances::const_iterator begin, Distances::const_iterator e
     return level;
   }
   std::pair<Distance, DevicesThere> rest{level.kept.back().first,
-                                         {0, level.kept.back().second.example}};
+                                         {0, 0, level.kept.back().second.example}};
   for (std::size_t i = 1; i < level.found; ++i) {
-    rest.second.add(level.kept[i].second.count, level.kept[i].second.capacity);
+    const DevicesThere& there = level.kept[i].second;
+    rest.second.add(there.count, there.assumed, there.capacity);
   }
   level.kept.resize(1);
   level.kept.push_back(rest);
@@ -244,6 +253,10 @@ class Ladder {
       rung.name += rank_text(i, level.kept.size());
       if (level.found > level.kept.size() && i > 0) {
         rung.note = std::to_string(level.found - 1) + " distances; the figures are of the farthest";
+      }
+      if (there.assumed > 0) {
+        rung.note += (rung.note.empty() ? "" : "; ") + std::to_string(there.count - there.assumed) +
+                     " of " + std::to_string(there.count) + " routes looked at";
       }
       hierarchy_.rungs.push_back(std::move(rung));
     }

@@ -84,7 +84,7 @@ struct Hierarchy {
 constexpr std::size_t most_distances_of_a_level = 4;
 
 /// The ladder, with times for these sizes. Throws: InputError where a time is longer than 106 days.
-/// Complexity: O(GPUs) routes.
+/// Complexity: as survey_routes(); where it does not look at all routes, the note of a rung says so.
 [[nodiscard]] Hierarchy build_hierarchy(const Cluster& cluster, std::span<const Bytes> sizes);
 
 }  // namespace collsim

@@ -118,6 +118,25 @@ std::string rungs_table(const Hierarchy& hierarchy) {
   return table.render("  ");
 }
 
+/// "nic, leaf, nic"; of a long run of like ones the number: "nic, 16385 x switch, nic".
+std::string through_text(const std::vector<DeviceKind>& kinds) {
+  constexpr std::ptrdiff_t longest_run = 6;
+  std::string text;
+  for (auto begin = kinds.begin(); begin != kinds.end();) {
+    const auto end =
+        std::find_if(begin, kinds.end(), [&](DeviceKind kind) { return kind != *begin; });
+    const bool counted = end - begin > longest_run;
+    for (auto kind = begin; kind != (counted ? begin + 1 : end); ++kind) {
+      text += text.empty() ? "" : ", ";
+      text += counted ? fmt::format("{} x {}", grouped(static_cast<std::uint64_t>(end - begin)),
+                                    name_of(*kind))
+                      : name_of(*kind);
+    }
+    begin = end;
+  }
+  return text;
+}
+
 std::string ways_table(const Ladder& ladder) {
   TextTable table;
   table.add_column("rung", Align::Left);
@@ -128,13 +147,8 @@ std::string ways_table(const Ladder& ladder) {
     if (rung.kind == RungKind::Memory) {
       continue;
     }
-    std::vector<std::string_view> through;
-    through.reserve(rung.through.size());
-    for (const DeviceKind kind : rung.through) {
-      through.push_back(name_of(kind));
-    }
     table.add_row({rung.name, grouped(rung.devices), example_name(ladder, rung),
-                   through.empty() ? "nothing" : fmt::format("{}", fmt::join(through, ", "))});
+                   rung.through.empty() ? "nothing" : through_text(rung.through)});
   }
   return table.empty() ? "" : "\nOutside the GPU\n" + table.render("  ");
 }

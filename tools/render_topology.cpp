@@ -60,10 +60,14 @@ std::string diameter_text(const Graph& graph, const Diameter& diameter) {
     text += "; slowest: " + route_text(graph, diameter.slowest);
   }
   if (diameter.sources < graph.gpus().size()) {
-    text += diameter.sources == diameter.classes
-                ? "; of the routes from one GPU of each class"
-                : fmt::format("; of the routes from {} GPUs of {} classes",
-                              grouped(diameter.sources), grouped(diameter.classes));
+    text +=
+        diameter.sources == diameter.classes
+            ? "; of the routes from one GPU of each class"
+            : fmt::format("; of the routes from {} GPU{} of {} classes", grouped(diameter.sources),
+                          diameter.sources == 1 ? "" : "s", grouped(diameter.classes));
+  }
+  if (diameter.assumed > 0) {
+    text += fmt::format("; {} of them not looked at, but alike ones", grouped(diameter.assumed));
   }
   return text;
 }

@@ -59,9 +59,10 @@ Json route_json(const Graph& graph, const LongestRoute& route) {
 Json diameter_json(const Graph& graph, const Diameter& diameter) {
   return {{"most_links", route_json(graph, diameter.most_links)},
           {"slowest", route_json(graph, diameter.slowest)},
-          {"all_routes", diameter.sources == graph.gpus().size()},
+          {"all_routes", diameter.sources == graph.gpus().size() && diameter.assumed == 0},
           {"from_gpus", diameter.sources},
-          {"gpu_classes", diameter.classes}};
+          {"gpu_classes", diameter.classes},
+          {"assumed", diameter.assumed}};
 }
 
 Json nics_json(const NicUse& use) {

@@ -1,7 +1,6 @@
 #include "topology/diameter.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <span>
 #include <tuple>
@@ -35,21 +34,18 @@ std::vector<DeviceId> some_of(const std::vector<DeviceId>& all, std::size_t most
   return some;
 }
 
-}  // namespace
-
-// Hops come in order along each path, so the length up to a device is known when a hop leaves it.
-std::size_t path_length(const Graph& graph, const Route& route) {
-  std::map<DeviceId, std::size_t> length;
-  std::size_t longest = 0;
-  for (const RouteHop& hop : route.hops) {
-    const Link& link = graph.link(hop.link);
-    const std::size_t beyond = length[link.source] + 1;
-    std::size_t& known = length[link.target];
-    known = std::max(known, beyond);
-    longest = std::max(longest, known);
+void take_in(Diameter& found, const LongestRoute& route) {
+  const auto by_links = [](const LongestRoute& r) { return std::tuple(r.links, r.latency); };
+  const auto by_latency = [](const LongestRoute& r) { return std::tuple(r.latency, r.links); };
+  if (by_links(route) > by_links(found.most_links)) {
+    found.most_links = route;
   }
-  return longest;
+  if (by_latency(route) > by_latency(found.slowest)) {
+    found.slowest = route;
+  }
 }
+
+}  // namespace
 
 Diameter diameter(const Cluster& cluster, const SymmetryClasses& symmetry,
                   std::size_t most_routes) {
@@ -66,20 +62,13 @@ Diameter diameter(const Cluster& cluster, const SymmetryClasses& symmetry,
   found.sources = sources.size();
   found.classes = unlike.size();
   for (const DeviceId from : sources) {
-    for (const DeviceId to : gpus) {
-      if (from == to) {
-        continue;
-      }
-      const Route route = cluster.router().route(from, to);
-      const LongestRoute candidate{from, to, path_length(graph, route), route.latency};
-      const auto by_links = [](const LongestRoute& r) { return std::tuple(r.links, r.latency); };
-      const auto by_latency = [](const LongestRoute& r) { return std::tuple(r.latency, r.links); };
-      if (by_links(candidate) > by_links(found.most_links)) {
-        found.most_links = candidate;
-      }
-      if (by_latency(candidate) > by_latency(found.slowest)) {
-        found.slowest = candidate;
-      }
+    std::vector<DeviceId> others(gpus.begin(), gpus.end());
+    std::erase(others, from);
+    const std::vector<RouteFigures> figures =
+        survey_routes(cluster, from, others, SurveyRates::No, survey_links / sources.size());
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      found.assumed += figures[i].assumed ? 1U : 0U;
+      take_in(found, {from, others[i], figures[i].links, figures[i].latency});
     }
   }
   return found;

@@ -5,12 +5,13 @@
 // Small clusters: of all routes. Larger ones: of the routes from one GPU of each class of alike GPUs
 // (see symmetry.hpp) to all others; that is all there is to see where a symmetry exchanges the GPUs
 // of a class. Where there are more classes than the work allows, of some of them, evenly chosen: a
-// lower bound then.
+// lower bound then. So it is where routes are assumed to be like others (see route_survey.hpp).
 
 #include <cstdint>
 #include <utility>
 
 #include "topology/cluster.hpp"
+#include "topology/route_survey.hpp"
 #include "topology/symmetry.hpp"
 
 namespace collsim {
@@ -27,6 +28,7 @@ struct Diameter {
   LongestRoute slowest;     ///< of equal ones, that with the most links; then the first
   std::size_t sources = 0;  ///< GPUs whose routes to all others were looked at
   std::size_t classes = 0;  ///< of GPUs
+  std::size_t assumed = 0;  ///< routes that were not looked at, but taken to be like others
 };
 
 /// Routes looked at: about a quarter of a second.
@@ -36,8 +38,5 @@ inline constexpr std::size_t diameter_routes = 1U << 16U;
 /// Requires: at least two GPUs, a route between any two.
 [[nodiscard]] Diameter diameter(const Cluster& cluster, const SymmetryClasses& symmetry,
                                 std::size_t most_routes = diameter_routes);
-
-/// The links that the bytes of a route cross one after the other, on the longest of its paths.
-[[nodiscard]] std::size_t path_length(const Graph& graph, const Route& route);
 
 }  // namespace collsim

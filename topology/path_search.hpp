@@ -43,6 +43,7 @@ class Scope {
   [[nodiscard]] static Scope everywhere() { return Scope(Kind::Everywhere, std::nullopt); }
 
   [[nodiscard]] bool admits(const Device& device) const;
+  bool operator==(const Scope&) const = default;
 
  private:
   enum class Kind : std::uint8_t { WithoutNics, WithinNode, Fabric, Everywhere };
@@ -52,6 +53,13 @@ class Scope {
   std::optional<NodeId> node_;
   std::optional<std::uint32_t> from_group_;
   std::optional<std::uint32_t> to_group_;
+};
+
+/// A part of a route, over the shortest paths in a scope.
+struct RouteLeg {
+  DeviceId from;
+  DeviceId to;
+  Scope scope;
 };
 
 /// Numbers the devices that a search meets 0, 1, 2, … in the order it meets them. A hash table with

@@ -1,7 +1,6 @@
 #include "topology/routing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <limits>
 #include <numeric>
@@ -15,6 +14,7 @@ namespace collsim {
 
 using detail::PathLayers;
 using detail::PathLink;
+using detail::RouteLeg;
 using detail::Scope;
 
 namespace {
@@ -150,10 +150,13 @@ std::vector<DeviceId> Router::nics_of(DeviceId gpu) const {
   return nics;
 }
 
+bool Router::may_meet_without_nics(DeviceId from, DeviceId to) const {
+  return graph_->device(from).node == graph_->device(to).node || nodes_meet_without_nics_;
+}
+
 Route Router::route(DeviceId from, DeviceId to, std::uint32_t connection) const {
-  const bool same_node = graph_->device(from).node == graph_->device(to).node;
   const Flow flow{from, to, connection};
-  if (same_node || nodes_meet_without_nics_) {
+  if (may_meet_without_nics(from, to)) {
     const PathLayers paths(*graph_, Scope::without_nics(), from, to);
     if (paths.found()) {
       Route route;
@@ -215,12 +218,33 @@ std::vector<Router::Stripe> Router::aligned_stripes(DeviceId from, DeviceId to) 
   return result;
 }
 
+std::vector<std::vector<RouteLeg>> Router::legs_by_nics(DeviceId from, DeviceId to) const {
+  const auto group_of = [&](DeviceId nic) -> std::optional<std::uint32_t> {
+    const auto leaf = leaf_of(*graph_, nic);
+    return leaf ? graph_->device(*leaf).group : std::nullopt;
+  };
+  std::vector<std::vector<RouteLeg>> rows;
+  for (const Stripe& stripe : stripes(from, to)) {
+    const Scope in_node_from = Scope::within(graph_->device(from).node);
+    std::vector<RouteLeg>& legs = rows.emplace_back();
+    if (stripe.leaves_from != from) {
+      legs.push_back({from, stripe.leaves_from, Scope::without_nics()});
+    }
+    legs.push_back({stripe.leaves_from, stripe.out, in_node_from});
+    if (stripe.out != stripe.in) {
+      legs.push_back(
+          {stripe.out, stripe.in, Scope::fabric(group_of(stripe.out), group_of(stripe.in))});
+    }
+    legs.push_back({stripe.in, to, Scope::within(graph_->device(to).node)});
+  }
+  return rows;
+}
+
 std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to,
                                            std::uint32_t connection) const {
-  const std::vector<Stripe> all = stripes(from, to);
   std::vector<Route> routes;
-  for (const Stripe& stripe : all) {
-    std::optional<Route> route = route_of(stripe, from, to, connection);
+  for (const std::vector<RouteLeg>& legs : legs_by_nics(from, to)) {
+    std::optional<Route> route = route_of(legs, connection);
     if (!route) {
       return std::nullopt;
     }
@@ -232,28 +256,10 @@ std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to,
   return routes.size() == 1 ? std::move(routes.front()) : detail::side_by_side(routes);
 }
 
-std::optional<Route> Router::route_of(const Stripe& stripe, DeviceId from, DeviceId to,
+std::optional<Route> Router::route_of(const std::vector<RouteLeg>& legs,
                                       std::uint32_t connection) const {
-  struct Leg {
-    DeviceId from;
-    DeviceId to;
-    Scope scope;
-  };
-  const auto group_of = [&](DeviceId nic) -> std::optional<std::uint32_t> {
-    const auto leaf = leaf_of(*graph_, nic);
-    return leaf ? graph_->device(*leaf).group : std::nullopt;
-  };
-  const Scope in_node_from = Scope::within(graph_->device(from).node);
-  const std::array<Leg, 4> legs{
-      {{from, stripe.leaves_from, Scope::without_nics()},
-       {stripe.leaves_from, stripe.out, in_node_from},
-       {stripe.out, stripe.in, Scope::fabric(group_of(stripe.out), group_of(stripe.in))},
-       {stripe.in, to, Scope::within(graph_->device(to).node)}}};
   Route route;
-  for (const Leg& leg : legs) {
-    if (leg.from == leg.to) {
-      continue;
-    }
+  for (const RouteLeg& leg : legs) {
     const PathLayers paths(*graph_, leg.scope, leg.from, leg.to);
     if (!paths.found()) {
       return std::nullopt;

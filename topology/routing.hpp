@@ -38,7 +38,8 @@ namespace collsim {
 
 namespace detail {
 class PathLayers;
-}
+struct RouteLeg;
+}  // namespace detail
 
 /// A link of a route and the part of the bytes that crosses it.
 struct RouteHop {
@@ -82,6 +83,13 @@ class Router {
   /// the node has none it can reach.
   [[nodiscard]] std::vector<DeviceId> nics_of(DeviceId gpu) const;
 
+  /// Whether search 1 comes first.
+  [[nodiscard]] bool may_meet_without_nics(DeviceId from, DeviceId to) const;
+  /// The legs of a route by NICs (search 2), one row for each of the ways side by side; no row where
+  /// an end has no NIC. Whether there are paths for them is not looked at.
+  [[nodiscard]] std::vector<std::vector<detail::RouteLeg>> legs_by_nics(DeviceId from,
+                                                                        DeviceId to) const;
+
   [[nodiscard]] const RoutingOptions& options() const { return options_; }
 
  private:
@@ -107,7 +115,7 @@ class Router {
   [[nodiscard]] std::vector<Stripe> aligned_stripes(DeviceId from, DeviceId to) const;
   [[nodiscard]] std::optional<Route> route_by_nics(DeviceId from, DeviceId to,
                                                    std::uint32_t connection) const;
-  [[nodiscard]] std::optional<Route> route_of(const Stripe& stripe, DeviceId from, DeviceId to,
+  [[nodiscard]] std::optional<Route> route_of(const std::vector<detail::RouteLeg>& legs,
                                               std::uint32_t connection) const;
   /// Adds the way along shortest paths that the routing chooses.
   void append(Route& route, const detail::PathLayers& paths, const Flow& flow) const;

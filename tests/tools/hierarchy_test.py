@@ -27,6 +27,22 @@ node:
       latency: {{ value: 300 ns, source: literature }}
 """
 
+RING = """\
+name: ring
+nodes: {nodes}
+node:
+  gpus: 1
+  devices:
+    - {{ name: nic, kind: nic }}
+  links:
+    - {{ from: gpu, to: nic, bandwidth: 100 GB/s, latency: 100 ns }}
+fabric:
+  kind: torus
+  dimensions: {{ x: {nodes} }}
+  link: {{ bandwidth: 100 GB/s, latency: 100 ns }}
+  uplink: {{ bandwidth: 50 GB/s }}
+"""
+
 
 class Hierarchy(program.Case):
     def ladder(self, name="ladder"):
@@ -76,6 +92,23 @@ Notes
         for nodes, capacity in [("3", "1.28 TB N"), ("16385", "10.49 PB N")]:
             text = self.output("hierarchy", "--cluster", "dgx-h100-x4", "--set", f"nodes={nodes}")
             self.assertRegex(text, rf"\n  GPU over NIC and leaf +{capacity} ")
+
+    def test_a_long_way_is_told_short(self):
+        # A ring of 64: 32 cables to the node on the other side, so 33 switches.
+        ring = str(self.file("ring.yaml", RING.format(nodes=64)))
+        self.assertRegex(self.output("hierarchy", "--cluster", ring),
+                         r"\n  GPU over NIC and torus links, farthest +61  node32.gpu0  nic, 33 x switch, nic\n")
+
+    def test_of_too_many_routes_some_are_looked_at(self):
+        # Four NICs carry each route of AWS p5, striped; whether stripes share a cable only the route tells.
+        fabric = "fabric={kind: fat-tree, nic_choice: balanced, tiers: [{ports: 128}, {ports: 128}, {}], " \
+                 "link: {bandwidth: 100 Gb/s, latency: 30 ns}}"
+        def notes(nodes):
+            text = self.output("hierarchy", "--cluster", "aws-p5", "--set", f"nodes={nodes}", "--set", fabric)
+            return re.findall("GPU over NIC and (.*): .* of (.*) routes looked at", text)
+        self.assertEqual(notes(4), [])
+        # Two nodes a leaf, 128 nodes a pod: the GPUs of 384 nodes are in other pods.
+        self.assertEqual(notes(512), [("core", "3072")])
 
     def test_dgx_h100_as_published(self):
         rungs = {line["name"]: line for line in self.csv("hierarchy", "--cluster", "dgx-h100-x4")}
