@@ -22,7 +22,7 @@ constexpr std::array<Check, 15> checks{{
     {{"nvlink-asymmetry", "GPUs of a node with different NVLink"}, detail::check_nvlink_asymmetry},
     {{"latency", "latencies of 10 us inside a node or 1 ms outside"}, detail::check_latency},
     {{"far-nic", "GPUs below a PCIe switch that has no NIC"}, detail::check_far_nic},
-    {{"narrow-slot", "NICs behind a link narrower than their cable"}, detail::check_narrow_slot},
+    {{"narrow-slot", "NICs behind a link narrower than their cables"}, detail::check_narrow_slot},
     {{"rails-speed", "NICs of a node with different cables"}, detail::check_rails_speed},
     {{"rails-number", "nodes with different numbers of NICs"}, detail::check_rails_number},
     {{"rails-load", "NICs of a node that serve unequal numbers of GPUs"}, detail::check_rails_load},

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,7 +57,7 @@ std::size_t neighbours(const Graph& graph, DeviceId id) {
 }
 
 /// Why a device carries nothing; empty if it may.
-std::string idleness(const Graph& graph, DeviceId id, bool gpus_leave_by_it) {
+std::string idleness(const Graph& graph, DeviceId id, bool gpus_leave_by_it, bool between_nodes) {
   const DeviceKind kind = graph.device(id).kind;
   const std::size_t found = neighbours(graph, id);
   if (found == 0) {
@@ -65,7 +66,10 @@ std::string idleness(const Graph& graph, DeviceId id, bool gpus_leave_by_it) {
   if (kind == DeviceKind::Nic && graph.nodes() > 1 && !gpus_leave_by_it) {
     return "no GPU leaves its node by it";
   }
-  return is_switch(kind) && found == 1 ? "a switch with one neighbour" : "";
+  if (is_switch(kind) && found == 1) {
+    return "a switch with one neighbour";
+  }
+  return between_nodes ? "" : "no shortest path between two nodes crosses it";
 }
 
 }  // namespace
@@ -156,23 +160,33 @@ void check_unused(Examination& examination) {
       leaves_by[nic.index()] = true;
     }
   }
+  const std::vector<bool> between = lies_between_nodes(graph, examination.symmetry());
   struct Idle {
     std::uint64_t count = 0;
     DeviceId first;
   };
-  std::map<std::pair<DeviceKind, std::string>, Idle> idle;
+  // By the family, too: leaves and spines apart.
+  using What = std::tuple<DeviceKind, std::uint32_t, std::string>;
+  std::map<What, Idle> idle;
+  std::map<std::uint32_t, std::uint64_t> family;
   for (std::size_t i = 0; i < graph.devices().size(); ++i) {
-    const std::string why = idleness(graph, DeviceId(i), leaves_by[i]);
+    const Device& device = graph.devices()[i];
+    ++family[device.name_stem];
+    const std::string why = idleness(graph, DeviceId(i), leaves_by[i], between[i]);
     if (!why.empty()) {
-      Idle& alike = idle[{graph.devices()[i].kind, why}];
+      Idle& alike = idle[{device.kind, device.name_stem, why}];
       alike.first = alike.count == 0 ? DeviceId(i) : alike.first;
       ++alike.count;
     }
   }
   for (const auto& [what, alike] : idle) {
-    examination.report(
-        graph.device(alike.first).node ? examination.devices_path() : examination.network_path(),
-        graph.name(alike.first) + and_more(alike.count) + ": " + what.second);
+    const Device& first = graph.device(alike.first);
+    const std::uint64_t all = family[first.name_stem];
+    const std::string of_all =
+        !first.node && alike.count < all ? " of " + std::to_string(all) + " in all" : "";
+    examination.report(first.node ? examination.devices_path() : examination.network_path(),
+                       graph.name(alike.first) + and_more(alike.count) + of_all + ": " +
+                           std::get<std::string>(what));
   }
 }
 

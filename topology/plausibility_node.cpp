@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +58,65 @@ Bandwidth width_to_nic(const Graph& graph, DeviceId gpu, DeviceId nic) {
     }
   }
   return width;
+}
+
+/// The links that all bytes from a GPU to its NIC cross.
+std::set<LinkId> only_way(const Graph& graph, DeviceId gpu, DeviceId nic) {
+  const PathLayers paths(graph, Scope::within(graph.device(gpu).node), gpu, nic);
+  std::set<LinkId> links;
+  for (std::size_t i = 0; i < paths.length(); ++i) {
+    if (paths.layer(i).size() == 1) {
+      links.insert(paths.layer(i).front().link);
+    }
+  }
+  return links;
+}
+
+/// By NIC that GPUs use: the links on the way from every one of them.
+std::map<DeviceId, std::set<LinkId>> links_before_nics(const Examination& examination) {
+  std::map<DeviceId, std::set<LinkId>> before;
+  for (const DeviceId gpu : examination.gpus()) {
+    for (const DeviceId nic : examination.cluster().router().nics_of(gpu)) {
+      const std::set<LinkId> own = only_way(examination.graph(), gpu, nic);
+      const auto [known, is_first] = before.try_emplace(nic, own);
+      if (!is_first) {
+        std::erase_if(known->second, [&](LinkId link) { return !own.contains(link); });
+      }
+    }
+  }
+  return before;
+}
+
+/// Links that several NICs share, and are narrower than the cables of these together.
+void check_shared_slots(Examination& examination) {
+  const Graph& graph = examination.graph();
+  struct Shared {
+    std::vector<DeviceId> nics;
+    BandwidthSum cables = 0;
+  };
+  std::map<LinkId, Shared> shared;
+  for (const auto& [nic, links] : links_before_nics(examination)) {
+    for (const LinkId link : links) {
+      shared[link].nics.push_back(nic);
+      shared[link].cables += examination.cable_of(nic);
+    }
+  }
+  std::erase_if(shared, [&](const auto& entry) {
+    const auto& [link, by] = entry;
+    return by.nics.size() < 2 ||
+           by.cables <= static_cast<BandwidthSum>(graph.link(link).bandwidth.units());
+  });
+  if (shared.empty()) {
+    return;
+  }
+  const auto& [link, by] = *shared.begin();
+  const std::string more =
+      shared.size() > 1 ? " and " + std::to_string(shared.size() - 1) + " more" : "";
+  examination.report(examination.entry_of_kind(graph.link(link).kind),
+                     graph.name(link) + more + ": " + to_text(graph.link(link).bandwidth) +
+                         " on the way to " + examination.names(by.nics) +
+                         ", whose cables together have " + Examination::text(by.cables),
+                     "the cables are never filled all at once");
 }
 
 }  // namespace
@@ -136,6 +197,7 @@ void check_narrow_slot(Examination& examination) {
             " to the NIC, whose cable has " + Examination::text(examination.cable_of(first_nic)),
         "the cable is never filled");
   }
+  check_shared_slots(examination);
 }
 
 void check_rails_speed(Examination& examination) {

@@ -8,11 +8,11 @@
 
 namespace collsim::detail {
 
-Examination::Examination(const Cluster& cluster) : cluster_(&cluster) {
-  const SymmetryClasses symmetry = symmetry_classes(graph());
+Examination::Examination(const Cluster& cluster)
+    : cluster_(&cluster), symmetry_(symmetry_classes(cluster.graph())) {
   std::set<std::uint32_t> seen;
   for (std::uint32_t node = 0; node < graph().nodes(); ++node) {
-    if (seen.insert(symmetry.of_node[node]).second) {
+    if (seen.insert(symmetry_.of_node[node]).second) {
       unlike_nodes_.emplace_back(node);
     }
   }
@@ -92,6 +92,18 @@ BandwidthSum Examination::sum_between(DeviceId from, DeviceId to) const {
   BandwidthSum sum = 0;
   for (const LinkId id : graph().links_between(from, to)) {
     sum += static_cast<BandwidthSum>(graph().link(id).bandwidth.units());
+  }
+  return sum;
+}
+
+BandwidthSum Examination::slot_of(DeviceId nic) const {
+  BandwidthSum sum = 0;
+  for (const LinkId id : graph().links_in(nic)) {
+    const Link& link = graph().link(id);
+    const bool inside = graph().device(link.source).node == graph().device(nic).node;
+    sum += inside && link.kind == LinkKind::Generic
+               ? static_cast<BandwidthSum>(link.bandwidth.units())
+               : 0;
   }
   return sum;
 }

@@ -21,6 +21,7 @@ class Examination {
 
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
   [[nodiscard]] const Graph& graph() const { return cluster_->graph(); }
+  [[nodiscard]] const SymmetryClasses& symmetry() const { return symmetry_; }
   /// The first node of each class of alike ones: what holds inside it holds inside all.
   [[nodiscard]] const std::vector<NodeId>& unlike_nodes() const { return unlike_nodes_; }
   /// Their GPUs.
@@ -56,11 +57,14 @@ class Examination {
   [[nodiscard]] BandwidthSum sum_of(DeviceId device, LinkKind kind) const;
   /// Of the parallel links from one device to another.
   [[nodiscard]] BandwidthSum sum_between(DeviceId from, DeviceId to) const;
+  /// Of the links of no particular kind that lead to a NIC inside its node.
+  [[nodiscard]] BandwidthSum slot_of(DeviceId nic) const;
   /// Of a NIC's links out of its node.
   [[nodiscard]] BandwidthSum cable_of(DeviceId nic) const;
 
  private:
   const Cluster* cluster_;
+  SymmetryClasses symmetry_;
   std::vector<NodeId> unlike_nodes_;
   std::vector<DeviceId> gpus_;
   std::string_view check_;
@@ -85,5 +89,11 @@ void check_one_way(Examination& examination);
 void check_networks_apart(Examination& examination);
 void check_oversubscription(Examination& examination);
 void check_unused(Examination& examination);
+
+/// By device: whether it may lie on a shortest path between two devices of nodes, as far as it belongs to
+/// none itself; true of all others. Looks at one device of each class of alike ones; where there are too
+/// many, all may.
+[[nodiscard]] std::vector<bool> lies_between_nodes(const Graph& graph,
+                                                   const SymmetryClasses& symmetry);
 
 }  // namespace collsim::detail

@@ -84,8 +84,7 @@ TEST_CASE("nothing unknown is odd about the clusters that are shipped", "[plausi
       {"aws-p3dn", "far-nic"},                     // one NIC at a CPU
       {"gcp-a2", "far-nic"},                       // likewise
       {"deepseek-multi-plane", "networks-apart"},  // eight planes
-      {"rtx3090", "one-way"},        // PCIe up and down through the root, one way each
-      {"tpu-v7-cube", "nic-speed"},  // its "NIC" is the chip's own router
+      {"rtx3090", "one-way"},  // PCIe up and down through the root, one way each
   };
   for (const ConfigEntry& entry : list_clusters(test::shipped())) {
     CAPTURE(entry.name);
@@ -123,6 +122,24 @@ TEST_CASE("nic-speed: bytes where bits are likely", "[plausibility]") {
       "    - {from: b, to: s, kind: ethernet, bandwidth: 50 GB/s, latency: 1 us}\n");
   CHECK(found(graph) ==
         "nic-speed: graph.links[0].bandwidth: a cable of 400 GB/s, that is 3200 Gb/s\n");
+}
+
+TEST_CASE("nic-speed: a chip's own router may be of any speed", "[plausibility]") {
+  const std::vector<std::string> chip{
+      "node.links[2].bandwidth=600 GB/s", "node.links[1].bandwidth=600 GB/s",
+      "node.links[2].kind=generic",       "fabric.link={bandwidth: 600 GB/s, latency: 0 ns}",
+      "fabric.uplink.bandwidth=600 GB/s", "node.links[0].bandwidth=900 GB/s"};
+  CHECK(found(sound(), chip) == "");
+  // A cable of no known kind behind PCIe is a slip, as is one that is wider than the router.
+  CHECK(found(sound(), {"node.links[2].bandwidth=600 GB/s", "node.links[1].bandwidth=600 GB/s",
+                        "node.links[0].bandwidth=900 GB/s",
+                        "fabric.link={bandwidth: 400 GB/s, latency: 0 ns}"}) ==
+        "nic-speed: fabric.link.bandwidth: a cable of 400 GB/s, that is 3200 Gb/s\n"
+        "nic-speed: fabric.uplink.bandwidth: a cable of 400 GB/s, that is 3200 Gb/s\n");
+  CHECK(found(sound(), {"fabric.link={bandwidth: 400 GB/s, latency: 0 ns}",
+                        "fabric.uplink.bandwidth=50 GB/s", "fabric.spine.oversubscription=1"})
+            .starts_with("nic-speed: fabric.link.bandwidth: a cable of 400 GB/s, that is 3200 "
+                         "Gb/s\nnarrow-slot: "));
 }
 
 TEST_CASE("nvlink-speed: no multiple of a link's", "[plausibility]") {
@@ -200,6 +217,22 @@ TEST_CASE("narrow-slot: PCIe narrower than the cable", "[plausibility]") {
         "narrow-slot: node.links[1]: node0.gpu0 and 3 more: 31.5 GB/s to the NIC, whose cable has "
         "50 GB/s\n");
   CHECK(found(sound(), {"fabric.link.bandwidth=252 Gb/s"}) == "");
+}
+
+TEST_CASE("narrow-slot: NICs that share a link narrower than their cables together",
+          "[plausibility]") {
+  // Two NICs below each of two PCIe switches, the GPUs at the CPUs: a link of 31.5 GB/s for two cables.
+  std::vector<std::string> shared{
+      "node.devices[1].count=2", "node.links[2].connect=grouped",
+      "node.links[3].connect=one-to-one",
+      "node.links[1]={from: gpu, to: cpu, connect: grouped, kind: pcie, bandwidth: 31.5 GB/s, "
+      "latency: 110 ns}",
+      "fabric.nic_choice=balanced"};
+  CHECK(found(sound(), shared) ==
+        "narrow-slot: node.links[1]: node0.cpu0 -> node0.pcie0 and 1 more: 31.5 GB/s on the way to "
+        "node0.nic0 and 1 more, whose cables together have 50 GB/s\n");
+  shared.emplace_back("node.links[3].bandwidth=50 GB/s");
+  CHECK(found(sound(), shared) == "");
 }
 
 TEST_CASE("rails: NICs with other cables, other numbers, other loads", "[plausibility]") {
@@ -324,6 +357,45 @@ TEST_CASE("unused: what carries nothing", "[plausibility]") {
   CHECK(found(sound(), {"node.links[1].connect=grouped", "node.links[2].connect=grouped",
                         "node.devices[1].count=2", "node.links[3].connect=one-to-one"}) ==
         "unused: node.devices: node0.nic1 and 3 more: no GPU leaves its node by it\n");
+}
+
+TEST_CASE("unused: whole levels that no path between nodes crosses", "[plausibility]") {
+  const std::vector<std::string> rails{"nodes=4",
+                                       "fabric={kind: rail-optimized, leaf: {ports: 4}, link: "
+                                       "{kind: infiniband, bandwidth: 200 Gb/s, latency: 30 ns}}"};
+  CHECK(found(sound(), rails) == "");
+  // Two nodes a group, so two groups of five leaves; a node has four NICs.
+  std::vector<std::string> five = rails;
+  five.emplace_back("fabric.rails=5");
+  CHECK(found(sound(), five) ==
+        "unused: fabric: leaf4 and 1 more of 10 in all: no shortest path between two nodes crosses "
+        "it\n");
+  // The fifth of five planes, with as many leaves and spines as the others.
+  const std::vector<std::string> planes{"nodes=4", "fabric.nic_choice=rail-aligned",
+                                        "fabric.leaf.ports=4"};
+  std::vector<std::string> four = planes;
+  four.emplace_back("fabric.planes=4");
+  CHECK(found(sound(), four) == "");
+  four.back() = "fabric.planes=5";
+  CHECK(found(sound(), four) ==
+        "unused: fabric: leaf8 and 1 more of 10 in all: no shortest path between two nodes crosses "
+        "it\nunused: fabric: spine8 and 1 more of 10 in all: no shortest path between two nodes "
+        "crosses it\n");
+}
+
+TEST_CASE("unused: switches of a dragonfly that only join others of their group",
+          "[plausibility]") {
+  const auto dragonfly = [](const std::string& switches) {
+    return std::vector<std::string>{
+        "nodes=3", "fabric={kind: dragonfly, switch: {down: 1}, group: {switches: " + switches +
+                       "}, link: {kind: infiniband, bandwidth: 200 Gb/s, latency: 30 ns}}"};
+  };
+  CHECK(found(sound(), dragonfly("4")) == "");
+  // Twelve NICs fill two groups of five switches and two switches of the third. The two cables to the
+  // other groups end at its first two switches as well.
+  CHECK(found(sound(), dragonfly("5")) ==
+        "unused: fabric: switch12 and 2 more of 15 in all: no shortest path between two nodes "
+        "crosses it\n");
 }
 
 TEST_CASE("findings have a hint where there is one to give", "[plausibility]") {
