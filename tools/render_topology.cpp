@@ -135,6 +135,13 @@ std::string links_table(const TopologySummary& summary) {
   return table.render("  ");
 }
 
+std::string part_text(const std::string& part) {
+  if (part == "half") {
+    return "half of the torus";
+  }
+  return part == "gpu" || part == "node" ? part : part + " group";
+}
+
 std::string cuts_table(const TopologySummary& summary) {
   TextTable table;
   table.add_column("part", Align::Left);
@@ -143,13 +150,26 @@ std::string cuts_table(const TopologySummary& summary) {
   table.add_column("out");
   table.add_column("in");
   table.add_column("out of what is inside");
-  table.add_column("oversubscription");
+  table.add_column("inside : out");
+  const bool has_groups = std::ranges::any_of(
+      summary.cuts, [](const LevelCuts& cut) { return cut.nodes_out.has_value(); });
+  if (has_groups) {
+    table.add_column("out of its nodes");
+    table.add_column("nodes : out");
+  }
+  const auto ratio = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.3g} : 1", *value) : "";
+  };
   for (const LevelCuts& cut : summary.cuts) {
-    const bool is_group = cut.part != "gpu" && cut.part != "node";
-    table.add_row({cut.part + (is_group ? " group" : ""), grouped(cut.parts), range_text(cut.gpus),
-                   range_text(cut.out), range_text(cut.in),
-                   cut.inside_out ? range_text(*cut.inside_out) : "",
-                   cut.oversubscription ? fmt::format("{:.3g}:1", *cut.oversubscription) : ""});
+    std::vector<std::string> cells{part_text(cut.part), grouped(cut.parts), range_text(cut.gpus),
+                                   range_text(cut.out), range_text(cut.in)};
+    cells.push_back(cut.inside_out ? range_text(*cut.inside_out) : "");
+    cells.push_back(ratio(cut.oversubscription));
+    if (has_groups) {
+      cells.push_back(cut.nodes_out ? range_text(*cut.nodes_out) : "");
+      cells.push_back(ratio(cut.nodes_oversubscription));
+    }
+    table.add_row(std::move(cells));
   }
   return table.render("  ");
 }

@@ -45,6 +45,13 @@ Json cuts_json(const TopologySummary& summary) {
     if (cut.oversubscription) {
       row["oversubscription"] = *cut.oversubscription;
     }
+    if (cut.nodes_out) {
+      row["nodes_out_min_Bps"] = rate(cut.nodes_out->min);
+      row["nodes_out_max_Bps"] = rate(cut.nodes_out->max);
+    }
+    if (cut.nodes_oversubscription) {
+      row["nodes_oversubscription"] = *cut.nodes_oversubscription;
+    }
   }
   return cuts;
 }

@@ -44,49 +44,65 @@ std::vector<LinkClass> classify_links(const Graph& graph) {
   return classes;
 }
 
-/// Collects what the parts of a level have, and then gives the ranges.
-class CutRanges {
- public:
-  void add(const PartCut& part) {
-    widen(gpus_, part.gpus);
-    widen(out_, part.cut.out);
-    widen(in_, part.cut.in);
-    widen(inside_out_, part.inside.out);
-    if (part.cut.out > Bandwidth()) {
-      const double ratio =
-          part.inside.out.as_bytes_per_second() / part.cut.out.as_bytes_per_second();
-      oversubscription_ = std::max(oversubscription_.value_or(ratio), ratio);
-    }
+/// The larger of what is known and of one bandwidth over another, if that is not 0.
+void widen_ratio(std::optional<double>& ratio, Bandwidth over, Bandwidth under) {
+  if (under > Bandwidth()) {
+    const double found = over.as_bytes_per_second() / under.as_bytes_per_second();
+    ratio = std::max(ratio.value_or(found), found);
   }
+}
 
-  [[nodiscard]] LevelCuts take(std::string part, std::uint64_t parts) const {
-    return {std::move(part), parts, *gpus_, *out_, *in_, inside_out_, oversubscription_};
-  }
-
- private:
-  std::optional<Range<std::uint32_t>> gpus_;
-  std::optional<Range<Bandwidth>> out_;
-  std::optional<Range<Bandwidth>> in_;
-  std::optional<Range<Bandwidth>> inside_out_;
-  std::optional<double> oversubscription_;
-};
-
-std::vector<LevelCuts> level_cuts(const Graph& graph) {
-  std::vector<LevelCuts> levels;
-  CutRanges gpus;
+LevelCuts gpu_level(const Graph& graph) {
+  std::optional<Range<Bandwidth>> out;
+  std::optional<Range<Bandwidth>> in;
   for (const Cut& cut : gpu_cuts(graph, graph.gpus())) {
-    gpus.add({1, cut, {}});
+    widen(out, cut.out);
+    widen(in, cut.in);
   }
-  levels.push_back(gpus.take("gpu", graph.gpus().size()));
-  levels.back().inside_out.reset();
-  levels.back().oversubscription.reset();
-  const std::vector<Division> found = divisions(graph);
-  for (std::size_t i = 0; i < found.size() && found[i].parts > 1; ++i) {
-    CutRanges ranges;
-    for (const PartCut& part : part_cuts(graph, found[i], i == 0 ? nullptr : &found[i - 1])) {
-      ranges.add(part);
+  LevelCuts level;
+  level.part = "gpu";
+  level.parts = graph.gpus().size();
+  level.gpus = {1, 1};
+  level.out = *out;
+  level.in = *in;
+  return level;
+}
+
+/// What the parts of a division have. `inner`: see part_cuts().
+LevelCuts level_of(const Graph& graph, const Division& division, const Division* inner) {
+  LevelCuts level;
+  level.part = division.name;
+  level.parts = division.parts;
+  std::optional<Range<std::uint32_t>> gpus;
+  std::optional<Range<Bandwidth>> out;
+  std::optional<Range<Bandwidth>> in;
+  for (const PartCut& part : part_cuts(graph, division, inner)) {
+    widen(gpus, part.gpus);
+    widen(out, part.cut.out);
+    widen(in, part.cut.in);
+    widen(level.inside_out, part.inside.out);
+    widen_ratio(level.oversubscription, part.inside.out, part.cut.out);
+    if (inner != nullptr) {
+      widen(level.nodes_out, part.nodes.out);
+      widen_ratio(level.nodes_oversubscription, part.nodes.out, part.cut.out);
     }
-    levels.push_back(ranges.take(found[i].name, found[i].parts));
+  }
+  level.gpus = *gpus;
+  level.out = *out;
+  level.in = *in;
+  return level;
+}
+
+std::vector<LevelCuts> level_cuts(const Cluster& cluster) {
+  const Graph& graph = cluster.graph();
+  std::vector<LevelCuts> levels{gpu_level(graph)};
+  const std::vector<Division> found = divisions(graph);
+  std::size_t i = 0;
+  for (; i < found.size() && found[i].parts > 1; ++i) {
+    levels.push_back(level_of(graph, found[i], i == 0 ? nullptr : &found[i - 1]));
+  }
+  if (const auto halves = torus_halves(graph, cluster.spec().fabric); halves && i > 0) {
+    levels.push_back(level_of(graph, *halves, &found[i - 1]));
   }
   return levels;
 }
@@ -244,7 +260,7 @@ TopologySummary summarise(const Cluster& cluster) {
   TopologySummary summary;
   summary.devices = count_devices(graph);
   summary.links = classify_links(graph);
-  summary.cuts = level_cuts(graph);
+  summary.cuts = level_cuts(cluster);
   summary.nics = nic_use(cluster);
   if (graph.gpus().size() > 1) {
     summary.diameter = diameter(cluster, symmetry);

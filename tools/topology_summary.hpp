@@ -33,7 +33,8 @@ struct Range {
 
 /// The parts of one level: GPUs, nodes, leaf groups, …
 struct LevelCuts {
-  std::string part;  ///< "gpu", "node", or the level whose links join what is inside the part
+  std::string
+      part;  ///< "gpu", "node", the level whose links join what is inside the part, or "half"
   std::uint64_t parts = 0;
   Range<std::uint32_t> gpus;
   Range<Bandwidth> out;
@@ -43,6 +44,10 @@ struct LevelCuts {
   /// The largest of what comes out of the parts inside over what leaves the part; absent for GPUs and
   /// where nothing leaves.
   std::optional<double> oversubscription;
+  /// The same for the nodes in a part, whatever is between; absent for GPUs and nodes. What sources
+  /// call the oversubscription of a tier is the largest of what NICs below can send over what leaves.
+  std::optional<Range<Bandwidth>> nodes_out;
+  std::optional<double> nodes_oversubscription;
 };
 
 struct NicUse {

@@ -1,5 +1,6 @@
 #include "topology/parts.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -94,6 +95,37 @@ std::vector<Division> divisions(const Graph& graph) {
   return found;
 }
 
+std::optional<Division> torus_halves(const Graph& graph, const FabricSpec& fabric) {
+  if (fabric.kind != FabricKind::Torus) {
+    return std::nullopt;
+  }
+  const auto longest = std::ranges::max_element(fabric.dimensions);
+  if (longest == fabric.dimensions.end() || *longest < 2) {
+    return std::nullopt;
+  }
+  std::uint64_t stride = 1;
+  for (auto dimension = fabric.dimensions.begin(); dimension != longest; ++dimension) {
+    stride *= *dimension;
+  }
+  // Node n is at place n / stride of that dimension. A switch is where its NICs are.
+  const auto half_of = [&](std::uint64_t node) {
+    return node / stride % *longest < *longest / 2 ? 0U : 1U;
+  };
+  Division halves{"half", 2, std::vector<std::uint32_t>(graph.devices().size(), 0)};
+  for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+    if (const auto node = graph.devices()[i].node) {
+      halves.part_of[i] = half_of(node->value());
+    }
+  }
+  for (const Link& link : graph.links()) {
+    const auto node = graph.device(link.source).node;
+    if (node && !graph.device(link.target).node) {
+      halves.part_of[link.target.index()] = half_of(node->value());
+    }
+  }
+  return halves;
+}
+
 std::vector<PartCut> part_cuts(const Graph& graph, const Division& division,
                                const Division* inner) {
   const std::vector<Cut> own = cuts_of(graph, division);
@@ -109,6 +141,17 @@ std::vector<PartCut> part_cuts(const Graph& graph, const Division& division,
   const std::span<const DeviceId> gpus = graph.gpus();
   for (const DeviceId gpu : gpus) {
     ++cuts[division.part_of[gpu.index()]].gpus;
+  }
+  const std::vector<Cut> of_nodes = node_cuts(graph);
+  std::vector<bool> node_counted(graph.nodes(), false);
+  for (const DeviceId gpu : gpus) {
+    const std::size_t node = graph.device(gpu).node->index();
+    if (!node_counted[node]) {
+      node_counted[node] = true;
+      PartCut& around = cuts[division.part_of[gpu.index()]];
+      add(around.nodes.out, of_nodes[node].out, division.name);
+      add(around.nodes.in, of_nodes[node].in, division.name);
+    }
   }
   if (inner == nullptr) {
     const std::vector<Cut> of_gpus = gpu_cuts(graph, gpus);

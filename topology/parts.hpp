@@ -9,6 +9,7 @@
 // Ignored: which of the links routes use.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,10 +28,16 @@ struct Division {
 /// From the nodes to the whole; at least one. Complexity: O(links) for each.
 [[nodiscard]] std::vector<Division> divisions(const Graph& graph);
 
+/// A torus cut through the middle of its longest dimension, where there are two switches at least: the
+/// division "half" into two parts, of which the first has the fewer switches if they are odd.
+/// Requires: the description of this graph. Complexity: O(links).
+[[nodiscard]] std::optional<Division> torus_halves(const Graph& graph, const FabricSpec& fabric);
+
 struct PartCut {
   std::uint32_t gpus = 0;
   Cut cut;     ///< over the links between the part and the rest
   Cut inside;  ///< the sum of the cuts of the parts inside it; of a node: of its GPUs
+  Cut nodes;   ///< the sum of the cuts of its nodes: what its NICs carry
 };
 
 /// By part with GPUs. `inner` is the division before this one; null: that into GPUs.

@@ -48,6 +48,29 @@ class Show(program.Case):
         self.assertEqual((leaf["inside_out_min_Bps"], leaf["inside_out_max_Bps"]), (2 * 400e9, 4 * 400e9))
         self.assertEqual((leaf["out_min_Bps"], leaf["out_max_Bps"], leaf["oversubscription"]), (800e9, 800e9, 2))
 
+    def test_oversubscription_of_the_nodes_below(self):
+        cuts = {cut["part"]: cut for cut in self.json("topology", "show", "--cluster", "meta-24k-roce")["cuts"]}
+        self.assertNotIn("nodes_oversubscription", cuts["node"])
+        # Racks of 2 x 8 NICs have 32 cables up. A pod: 192 of them, 16 x 27 cables up.
+        self.assertEqual(cuts["leaf"]["nodes_oversubscription"], 16 / 32)
+        self.assertAlmostEqual(cuts["spine"]["nodes_oversubscription"], 192 * 16 / (16 * 27))
+        self.assertAlmostEqual(cuts["spine"]["oversubscription"], 192 * 32 / (16 * 27))
+        self.assertEqual(cuts["spine"]["nodes_out_max_Bps"], 192 * 16 * 50e9)
+        self.assertRegex(self.output("topology", "show", "--cluster", "meta-24k-roce"),
+                         r"\n  part .* inside : out .* nodes : out\n(.*\n)+  spine group .* 14.2 : 1 .* 7.11 : 1\n")
+        # Four cables of 25 GB/s for each pair of 24 groups; 112 nodes of four NICs.
+        (local,) = [cut for cut in self.json("topology", "show", "--cluster", "alps")["cuts"] if cut["part"] == "local"]
+        self.assertAlmostEqual(local["nodes_oversubscription"], 112 * 4 / (23 * 4))
+
+    def test_bisection_of_a_torus(self):
+        half = self.json("topology", "show", "--cluster", "tpu-v7-cube")["cuts"][-1]
+        # 32 of 64 chips on each side of a plane and, around, of another: 2 x 16 cables of 100 GB/s.
+        self.assertEqual((half["part"], half["parts"], half["gpus_min"], half["gpus_max"]), ("half", 2, 32, 32))
+        self.assertEqual((half["out_min_Bps"], half["out_max_Bps"]), (3.2e12, 3.2e12))
+        self.assertEqual(half["nodes_oversubscription"], 32 * 600 / 3200)
+        self.assertRegex(self.output("topology", "show", "--cluster", "tpu-v7-cube"),
+                         r"\n  half of the torus +2 +32 +3.2 TB/s ")
+
     def test_nics(self):
         self.assertEqual(self.json("topology", "show", *TWO_NODES)["nics"],
                          {"per_node_min": 1, "per_node_max": 1, "per_gpu_min": 1, "per_gpu_max": 1,
@@ -147,8 +170,8 @@ Links (one direction each; a switch's latency is part of the links that leave it
   link   generic      6    50 GB/s   500 ns
 
 What can leave and enter each part
-  part  parts  GPUs each      out       in  out of what is inside  oversubscription
-  ----  -----  ---------  -------  -------  ---------------------  ----------------
+  part  parts  GPUs each      out       in  out of what is inside  inside : out
+  ----  -----  ---------  -------  -------  ---------------------  ------------
   gpu       3          1  50 GB/s  50 GB/s
 
 Paths in the node, as nvidia-smi topo -m has them

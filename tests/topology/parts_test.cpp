@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tests/topology/clusters.hpp"
+#include "tests/topology/fabrics.hpp"
 
 using namespace collsim;
 
@@ -41,6 +41,36 @@ TEST_CASE("nodes, then leaf groups, then the whole") {
   CHECK(found[1].part_of[test::device(graph, "spine0").index()] == 3);
 }
 
+TEST_CASE("a torus is halved along its longest dimension") {
+  const auto halves = [](const std::vector<std::uint32_t>& dimensions) {
+    const ClusterSpec spec = test::torus(dimensions);
+    const Graph graph = build_graph(spec);
+    const auto division = torus_halves(graph, spec.fabric);
+    REQUIRE(division);
+    return part_cuts(graph, *division, nullptr);
+  };
+  // Four columns of five: between columns 1 and 2, and, around, between 4 and 0; 50 GB/s each.
+  const auto odd = halves({5, 4});
+  REQUIRE(odd.size() == 2);
+  CHECK(odd[0].gpus == 2 * 4);
+  CHECK(odd[1].gpus == 3 * 4);
+  CHECK(odd[0].cut.out == gbps(2 * 4 * 50));
+  CHECK(odd[1].cut.in == gbps(2 * 4 * 50));
+  CHECK(odd[1].nodes.out == gbps(3 * 4 * 50));
+  // The other way round, and with three dimensions: 2 x 3 x 8 is cut twice through 2 x 3.
+  CHECK(halves({4, 5})[0].cut.out == gbps(2 * 4 * 50));
+  CHECK(halves({2, 3, 8})[0].cut.out == gbps(2 * 2 * 3 * 50));
+  // Two switches have one cable.
+  CHECK(halves({2})[0].cut.out == gbps(50));
+}
+
+TEST_CASE("nothing but a torus of several switches has halves") {
+  const ClusterSpec one = test::torus({1, 1, 1});
+  CHECK_FALSE(torus_halves(build_graph(one), one.fabric));
+  const ClusterSpec tree = test::dgx_leaf_spine(5, 32, 1, RoutingKind::Fixed);
+  CHECK_FALSE(torus_halves(build_graph(tree), tree.fabric));
+}
+
 TEST_CASE("the cuts of nodes and leaf groups") {
   // 48 ports, 32 down and 16 up: four nodes a leaf, 2:1.
   const Graph graph = build_graph(test::dgx_leaf_spine(8, 48, 2, RoutingKind::Fixed));
@@ -55,6 +85,7 @@ TEST_CASE("the cuts of nodes and leaf groups") {
   REQUIRE(leaves.size() == 2);
   CHECK(leaves[0].gpus == 32);
   CHECK(leaves[0].inside.out == gbps(4 * 400));
+  CHECK(leaves[0].nodes.out == gbps(4 * 400));
   CHECK(leaves[0].cut.out == gbps(16 * 50));
   CHECK(leaves[0].cut.in == gbps(16 * 50));
 }
