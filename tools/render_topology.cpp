@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -24,7 +25,7 @@ constexpr std::size_t widest_matrix = 24;
 // More classes of alike things are only counted.
 constexpr std::size_t most_classes_listed = 6;
 
-std::string range_text(const Range<Bandwidth>& range) {
+std::string range_text(const Range<TotalBandwidth>& range) {
   return range.min == range.max ? to_text(range.min)
                                 : to_text(range.min) + " to " + to_text(range.max);
 }
@@ -157,8 +158,13 @@ std::string cuts_table(const TopologySummary& summary) {
     table.add_column("out of its nodes");
     table.add_column("nodes : out");
   }
-  const auto ratio = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.3g} : 1", *value) : "";
+  const auto ratio = [](const std::optional<double>& value) -> std::string {
+    if (!value) {
+      return "";
+    }
+    return (*value < 1000 ? fmt::format("{:.3g}", *value)
+                          : grouped(static_cast<std::uint64_t>(std::llround(*value)))) +
+           " : 1";
   };
   for (const LevelCuts& cut : summary.cuts) {
     std::vector<std::string> cells{part_text(cut.part), grouped(cut.parts), range_text(cut.gpus),

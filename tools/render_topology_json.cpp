@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double rate(Bandwidth bandwidth) { return bandwidth.as_bytes_per_second(); }
+double rate(TotalBandwidth bandwidth) { return bandwidth.as_bytes_per_second(); }
 
 Json links_json(const TopologySummary& summary) {
   Json links = Json::array();

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "topology/parts.hpp"
-
 namespace collsim {
 
 namespace {
@@ -45,19 +43,19 @@ std::vector<LinkClass> classify_links(const Graph& graph) {
 }
 
 /// The larger of what is known and of one bandwidth over another, if that is not 0.
-void widen_ratio(std::optional<double>& ratio, Bandwidth over, Bandwidth under) {
-  if (under > Bandwidth()) {
+void widen_ratio(std::optional<double>& ratio, TotalBandwidth over, TotalBandwidth under) {
+  if (under > TotalBandwidth()) {
     const double found = over.as_bytes_per_second() / under.as_bytes_per_second();
     ratio = std::max(ratio.value_or(found), found);
   }
 }
 
 LevelCuts gpu_level(const Graph& graph) {
-  std::optional<Range<Bandwidth>> out;
-  std::optional<Range<Bandwidth>> in;
+  std::optional<Range<TotalBandwidth>> out;
+  std::optional<Range<TotalBandwidth>> in;
   for (const Cut& cut : gpu_cuts(graph, graph.gpus())) {
-    widen(out, cut.out);
-    widen(in, cut.in);
+    widen(out, TotalBandwidth(cut.out));
+    widen(in, TotalBandwidth(cut.in));
   }
   LevelCuts level;
   level.part = "gpu";
@@ -74,8 +72,8 @@ LevelCuts level_of(const Graph& graph, const Division& division, const Division*
   level.part = division.name;
   level.parts = division.parts;
   std::optional<Range<std::uint32_t>> gpus;
-  std::optional<Range<Bandwidth>> out;
-  std::optional<Range<Bandwidth>> in;
+  std::optional<Range<TotalBandwidth>> out;
+  std::optional<Range<TotalBandwidth>> in;
   for (const PartCut& part : part_cuts(graph, division, inner)) {
     widen(gpus, part.gpus);
     widen(out, part.cut.out);

@@ -11,6 +11,7 @@
 
 #include "topology/cluster.hpp"
 #include "topology/diameter.hpp"
+#include "topology/parts.hpp"
 #include "topology/path_class.hpp"
 #include "topology/symmetry.hpp"
 
@@ -37,16 +38,16 @@ struct LevelCuts {
       part;  ///< "gpu", "node", the level whose links join what is inside the part, or "half"
   std::uint64_t parts = 0;
   Range<std::uint32_t> gpus;
-  Range<Bandwidth> out;
-  Range<Bandwidth> in;
+  Range<TotalBandwidth> out;
+  Range<TotalBandwidth> in;
   /// Of the parts one level below, summed; absent for GPUs.
-  std::optional<Range<Bandwidth>> inside_out;
+  std::optional<Range<TotalBandwidth>> inside_out;
   /// The largest of what comes out of the parts inside over what leaves the part; absent for GPUs and
   /// where nothing leaves.
   std::optional<double> oversubscription;
   /// The same for the nodes in a part, whatever is between; absent for GPUs and nodes. What sources
   /// call the oversubscription of a tier is the largest of what NICs below can send over what leaves.
-  std::optional<Range<Bandwidth>> nodes_out;
+  std::optional<Range<TotalBandwidth>> nodes_out;
   std::optional<double> nodes_oversubscription;
 };
 

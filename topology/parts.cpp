@@ -1,13 +1,13 @@
 #include "topology/parts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
-#include <span>
 
 #include "topology/disjoint_sets.hpp"
-#include "topology/error.hpp"
+#include "topology/quantity_text.hpp"
 
 namespace collsim {
 
@@ -58,25 +58,22 @@ Division divide(const Graph& graph, DisjointSets& sets, std::string name) {
   return division;
 }
 
-void add(Bandwidth& sum, Bandwidth part, const std::string& what) {
-  std::int64_t units = 0;
-  if (__builtin_add_overflow(sum.units(), part.units(), &units)) {
-    throw InputError("the links of a " + what + " together exceed 9 PB/s");
-  }
-  sum = Bandwidth::from_units(units);
+void add(TotalCut& sum, const TotalCut& part) {
+  sum.out += part.out;
+  sum.in += part.in;
 }
 
 /// The cut around every part, with or without GPUs.
-std::vector<Cut> cuts_of(const Graph& graph, const Division& division) {
-  std::vector<Cut> cuts(graph.devices().size());  // there are no more parts than devices
+std::vector<TotalCut> cuts_of(const Graph& graph, const Division& division) {
+  std::vector<TotalCut> cuts(graph.devices().size());  // there are no more parts than devices
   for (const Link& link : graph.links()) {
     const std::uint32_t source = division.part_of[link.source.index()];
     const std::uint32_t target = division.part_of[link.target.index()];
     if (source == target) {
       continue;
     }
-    add(cuts[source].out, link.bandwidth, division.name);
-    add(cuts[target].in, link.bandwidth, division.name);
+    cuts[source].out += link.bandwidth;
+    cuts[target].in += link.bandwidth;
   }
   return cuts;
 }
@@ -128,48 +125,59 @@ std::optional<Division> torus_halves(const Graph& graph, const FabricSpec& fabri
 
 std::vector<PartCut> part_cuts(const Graph& graph, const Division& division,
                                const Division* inner) {
-  const std::vector<Cut> own = cuts_of(graph, division);
+  const std::vector<TotalCut> own = cuts_of(graph, division);
   std::vector<PartCut> cuts(division.parts);
   for (std::uint32_t part = 0; part < division.parts; ++part) {
     cuts[part].cut = own[part];
   }
-  const auto add_inside = [&](DeviceId member, const Cut& cut) {
-    PartCut& around = cuts[division.part_of[member.index()]];
-    add(around.inside.out, cut.out, division.name);
-    add(around.inside.in, cut.in, division.name);
+  const auto around = [&](DeviceId member) -> PartCut& {
+    return cuts[division.part_of[member.index()]];
   };
-  const std::span<const DeviceId> gpus = graph.gpus();
-  for (const DeviceId gpu : gpus) {
-    ++cuts[division.part_of[gpu.index()]].gpus;
+  for (const DeviceId gpu : graph.gpus()) {
+    ++around(gpu).gpus;
   }
-  const std::vector<Cut> of_nodes = node_cuts(graph);
-  std::vector<bool> node_counted(graph.nodes(), false);
-  for (const DeviceId gpu : gpus) {
-    const std::size_t node = graph.device(gpu).node->index();
-    if (!node_counted[node]) {
-      node_counted[node] = true;
-      PartCut& around = cuts[division.part_of[gpu.index()]];
-      add(around.nodes.out, of_nodes[node].out, division.name);
-      add(around.nodes.in, of_nodes[node].in, division.name);
+  // Calls with a GPU of each part of another division, and the cut around that part.
+  const auto for_each_part = [&](const Division& parts, const auto& visit) {
+    const std::vector<TotalCut> of_parts = cuts_of(graph, parts);
+    std::vector<bool> counted(parts.parts, false);
+    for (const DeviceId gpu : graph.gpus()) {
+      const std::uint32_t part = parts.part_of[gpu.index()];
+      if (!counted[part]) {
+        counted[part] = true;
+        visit(gpu, of_parts[part]);
+      }
     }
-  }
-  if (inner == nullptr) {
-    const std::vector<Cut> of_gpus = gpu_cuts(graph, gpus);
-    for (std::size_t i = 0; i < gpus.size(); ++i) {
-      add_inside(gpus[i], of_gpus[i]);
-    }
+  };
+  DisjointSets nodes = join_nodes(graph);
+  for_each_part(divide(graph, nodes, "node"),
+                [&](DeviceId gpu, const TotalCut& cut) { add(around(gpu).nodes, cut); });
+  if (inner != nullptr) {
+    for_each_part(*inner, [&](DeviceId gpu, const TotalCut& cut) { add(around(gpu).inside, cut); });
     return cuts;
   }
-  const std::vector<Cut> of_inner = cuts_of(graph, *inner);
-  std::vector<bool> counted(inner->parts, false);
-  for (const DeviceId gpu : gpus) {
-    const std::uint32_t part = inner->part_of[gpu.index()];
-    if (!counted[part]) {
-      counted[part] = true;
-      add_inside(gpu, of_inner[part]);
-    }
+  const std::vector<Cut> of_gpus = gpu_cuts(graph, graph.gpus());
+  for (std::size_t i = 0; i < of_gpus.size(); ++i) {
+    add(around(graph.gpus()[i]).inside, {of_gpus[i].out, of_gpus[i].in});
   }
   return cuts;
+}
+
+std::optional<Bandwidth> TotalBandwidth::bandwidth() const {
+  constexpr auto most = static_cast<U128>(std::numeric_limits<std::int64_t>::max());
+  return units_ > most ? std::nullopt
+                       : std::optional(Bandwidth::from_units(static_cast<std::int64_t>(units_)));
+}
+
+double TotalBandwidth::as_bytes_per_second() const {
+  return static_cast<double>(units_) / static_cast<double>(Bandwidth::units_per_byte_per_second);
+}
+
+std::string to_text(TotalBandwidth total) {
+  if (const auto bandwidth = total.bandwidth()) {
+    return to_text(*bandwidth);
+  }
+  constexpr double petabyte = 1e15;
+  return std::to_string(std::llround(total.as_bytes_per_second() / petabyte)) + " PB/s";
 }
 
 }  // namespace collsim

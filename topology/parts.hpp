@@ -33,15 +33,44 @@ struct Division {
 /// Requires: the description of this graph. Complexity: O(links).
 [[nodiscard]] std::optional<Division> torus_halves(const Graph& graph, const FabricSpec& fabric);
 
+/// The bandwidths of any number of links together, exactly.
+class TotalBandwidth {
+ public:
+  constexpr TotalBandwidth() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor,hicpp-explicit-conversions): one link's is a total, too
+  constexpr TotalBandwidth(Bandwidth bandwidth) : units_(static_cast<U128>(bandwidth.units())) {}
+
+  constexpr TotalBandwidth& operator+=(TotalBandwidth other) {
+    units_ += other.units_;
+    return *this;
+  }
+  constexpr auto operator<=>(const TotalBandwidth&) const = default;
+  /// Absent where it is more than a Bandwidth can be, 9 PB/s.
+  [[nodiscard]] std::optional<Bandwidth> bandwidth() const;
+  /// For output only.
+  [[nodiscard]] double as_bytes_per_second() const;
+
+ private:
+  U128 units_ = 0;  ///< those of Bandwidth
+};
+
+/// As a Bandwidth; beyond, in whole PB/s, rounded.
+[[nodiscard]] std::string to_text(TotalBandwidth total);
+
+struct TotalCut {
+  TotalBandwidth out;
+  TotalBandwidth in;
+};
+
 struct PartCut {
   std::uint32_t gpus = 0;
-  Cut cut;     ///< over the links between the part and the rest
-  Cut inside;  ///< the sum of the cuts of the parts inside it; of a node: of its GPUs
-  Cut nodes;   ///< the sum of the cuts of its nodes: what its NICs carry
+  TotalCut cut;     ///< over the links between the part and the rest
+  TotalCut inside;  ///< the sum of the cuts of the parts inside it; of a node: of its GPUs
+  TotalCut nodes;   ///< the sum of the cuts of its nodes: what its NICs carry
 };
 
 /// By part with GPUs. `inner` is the division before this one; null: that into GPUs.
-/// Throws: InputError if a sum exceeds 9 PB/s. Complexity: O(links).
+/// Complexity: O(links).
 [[nodiscard]] std::vector<PartCut> part_cuts(const Graph& graph, const Division& division,
                                              const Division* inner);
 

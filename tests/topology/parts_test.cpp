@@ -41,6 +41,21 @@ TEST_CASE("nodes, then leaf groups, then the whole") {
   CHECK(found[1].part_of[test::device(graph, "spine0").index()] == 3);
 }
 
+TEST_CASE("totals of more links than a bandwidth can hold") {
+  // 100,000 cables of 100 GB/s.
+  TotalBandwidth total;
+  CHECK(total == TotalBandwidth(Bandwidth()));
+  for (int i = 0; i < 100'000; ++i) {
+    total += gbps(100);
+  }
+  CHECK_FALSE(total.bandwidth());
+  CHECK(total > TotalBandwidth(gbps(9'000'000)));
+  CHECK(to_text(total) == "10 PB/s");
+  CHECK(total.as_bytes_per_second() == 1e16);
+  CHECK(TotalBandwidth(gbps(3)).bandwidth() == gbps(3));
+  CHECK(to_text(TotalBandwidth(gbps(3))) == "3 GB/s");
+}
+
 TEST_CASE("a torus is halved along its longest dimension") {
   const auto halves = [](const std::vector<std::uint32_t>& dimensions) {
     const ClusterSpec spec = test::torus(dimensions);
