@@ -18,11 +18,20 @@ Collective collective_of(std::shared_ptr<const Program> program, const Communica
   return collective;
 }
 
-/// `calls` calls, one behind the other on every GPU.
-Workload workload_of(const CollectiveJob& job, std::shared_ptr<const Program> program,
-                     std::uint32_t calls) {
+using Programs = std::vector<std::shared_ptr<const Program>>;
+
+/// `calls` calls of each group, one behind the other on every GPU. Operation
+/// `call * groups + group`.
+Workload workload_of(const CollectiveJob& job, const Programs& programs, std::uint32_t calls) {
+  std::vector<Collective> groups;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    groups.push_back(collective_of(programs[i], job.group(i)));
+  }
   Workload workload;
-  workload.operations.assign(calls, collective_of(std::move(program), job.gpus));
+  workload.operations.reserve(groups.size() * calls);
+  for (std::uint32_t call = 0; call < calls; ++call) {
+    workload.operations.insert(workload.operations.end(), groups.begin(), groups.end());
+  }
   return workload;
 }
 
@@ -60,25 +69,27 @@ void check_totals(const Graph& graph, const std::vector<LinkUse>& links) {
   }
 }
 
-/// What a run of any number of calls says about the job.
-CollectiveResult result_of(const Cluster& cluster, const CollectiveJob& job, const Program& program,
-                           RunResult&& run) {
+/// What a run of any number of calls says about a group of the job.
+CollectiveResult result_of(const Cluster& cluster, const CollectiveJob& job,
+                           const Programs& programs, std::size_t group, RunResult&& run) {
+  const Program& program = *programs[group];
   check_totals(cluster.graph(), run.links);
   CollectiveResult result;
   result.algorithm = program.algorithm();
   result.channels = program.channels();
   result.chunks = program.chunks();
-  OperationResult& last = run.operations.back();
+  const std::size_t groups = programs.size();
+  OperationResult& last = run.operations[run.operations.size() - groups + group];
   result.time = run.time;
   result.time_of_rank = std::move(last.time_of_rank);
   result.attribution = std::move(last.attribution);
   result.critical_path = std::move(last.critical_path);
-  result.bounds = lower_bounds(cluster, job.gpus, job.call);
+  result.bounds = lower_bounds(cluster, job.group(group), job.call);
   result.links = std::move(run.links);
   result.elapsed = run.time;
   result.transfers = run.transfers;
   result.events = run.events;
-  result.simulated_calls = static_cast<std::uint32_t>(run.operations.size());
+  result.simulated_calls = static_cast<std::uint32_t>(run.operations.size() / groups);
   result.contention_ignored = run.contention_ignored;
   add_warnings(result, job);
   return result;
@@ -113,43 +124,73 @@ Duration last_end(const OperationResult& operation) {
                                         : *std::ranges::max_element(operation.time_of_rank);
 }
 
-CollectiveResult run_side_by_side(const Cluster& cluster, const CollectiveJob& job,
-                                  const RunOptions& options) {
-  const std::vector<std::shared_ptr<const Program>> programs = programs_of(cluster, job);
-  Workload workload;
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    workload.operations.emplace_back(collective_of(programs[i], job.group(i)));
+/// Where it was the slowest, and what all took; nothing where there is one group.
+void set_groups(CollectiveResult& result, std::vector<Duration> times, std::size_t slowest) {
+  if (times.size() > 1) {
+    result.time_of_group = std::move(times);
+    result.slowest_group = slowest;
   }
-  RunResult run = run_workload(cluster, workload, options);
-  std::vector<Duration> times;
-  times.reserve(run.operations.size());
-  for (const OperationResult& operation : run.operations) {
-    times.push_back(last_end(operation));
-  }
-  const auto slowest = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
-  CollectiveJob shown = job;
-  shown.gpus = job.group(slowest);
-  std::swap(run.operations[slowest], run.operations.back());
-  CollectiveResult result = result_of(cluster, shown, *programs[slowest], std::move(run));
-  result.time_of_group = std::move(times);
-  result.slowest_group = slowest;
-  result.simulated_calls = 1;
-  check_bounds(result);
-  return result;
 }
 
-CollectiveResult run_once(const Cluster& cluster, const CollectiveJob& job,
-                          const std::shared_ptr<const Program>& program,
-                          const RunOptions& options) {
-  CollectiveResult result = result_of(cluster, job, *program,
-                                      run_workload(cluster, workload_of(job, program, 1), options));
-  check_bounds(result);
-  return result;
+/// The first of those that take longest.
+std::size_t slowest_of(const std::vector<Duration>& times) {
+  return static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
+}
+
+/// One call, and whether all ranks of all groups ended it together.
+struct OneCall {
+  CollectiveResult result;
+  bool together = true;
+};
+
+OneCall run_once(const Cluster& cluster, const CollectiveJob& job, const Programs& programs,
+                 const RunOptions& options) {
+  RunResult run = run_workload(cluster, workload_of(job, programs, 1), options);
+  OneCall one;
+  std::vector<Duration> times;
+  for (const OperationResult& operation : run.operations) {
+    times.push_back(last_end(operation));
+    one.together = one.together && std::ranges::all_of(operation.time_of_rank, [&](Duration end) {
+                     return end == times.front();
+                   });
+  }
+  const std::size_t slowest = slowest_of(times);
+  one.result = result_of(cluster, job, programs, slowest, std::move(run));
+  set_groups(one.result, std::move(times), slowest);
+  check_bounds(one.result);
+  return one;
 }
 
 /// Dividend / divisor to the nearest integer, halves up. Requires: dividend >= 0.
 Duration rounded(U128 dividend, std::uint64_t divisor) {
   return Duration(static_cast<std::int64_t>((dividend + divisor / 2) / divisor));
+}
+
+struct GroupTimes {
+  std::vector<Duration> of_rank;
+  Duration mean{};
+};
+
+/// By group: what a timed iteration takes.
+std::vector<GroupTimes> times_per_iteration(const RunResult& run, std::size_t groups,
+                                            Iterations iterations) {
+  std::vector<GroupTimes> result(groups);
+  const std::size_t last = run.operations.size() - groups;
+  for (std::size_t group = 0; group < groups; ++group) {
+    const std::vector<Duration>& ends = run.operations[last + group].time_of_rank;
+    std::vector<Duration> before(ends.size());
+    if (iterations.warmup != 0) {
+      before = run.operations[(iterations.warmup - 1) * groups + group].time_of_rank;
+    }
+    U128 sum = 0;
+    for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+      const auto span = static_cast<U128>((ends[rank] - before[rank]).count());
+      sum += span;
+      result[group].of_rank.push_back(rounded(span, iterations.timed));
+    }
+    result[group].mean = rounded(sum, std::uint64_t{iterations.timed} * ends.size());
+  }
+  return result;
 }
 
 /// Scales the parts so that they sum to `total` exactly: each is rounded down, and what is missing
@@ -218,10 +259,7 @@ std::vector<std::shared_ptr<const Program>> programs_of(const Cluster& cluster,
 
 CollectiveResult run_collective(const Cluster& cluster, const CollectiveJob& job,
                                 const RunOptions& options) {
-  if (!job.beside.empty()) {
-    return run_side_by_side(cluster, job, options);
-  }
-  return run_once(cluster, job, program_of(cluster, job), options);
+  return run_once(cluster, job, programs_of(cluster, job), options).result;
 }
 
 CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& job,
@@ -229,42 +267,36 @@ CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& j
   if (iterations.timed == 0) {
     throw InputError("at least one iteration must be timed");
   }
-  if (!job.beside.empty()) {
-    throw InputError("groups side by side run one call each");
-  }
   const std::uint64_t calls = std::uint64_t{iterations.warmup} + iterations.timed;
   if (calls > std::numeric_limits<std::uint32_t>::max()) {
     throw InputError(std::to_string(calls) + " iterations are more than can be counted");
   }
-  const std::shared_ptr<const Program> program = program_of(cluster, job);
+  const Programs programs = programs_of(cluster, job);
 
   // A look at a call of its own, which no observer sees before it is clear that it stands for all.
   RunOptions unseen = options;
   unseen.observer = nullptr;
-  CollectiveResult first = run_once(cluster, job, program, calls == 1 ? options : unseen);
-  const auto [quickest, slowest] =
-      std::minmax_element(first.time_of_rank.begin(), first.time_of_rank.end());
+  OneCall first = run_once(cluster, job, programs, calls == 1 ? options : unseen);
   if (calls == 1) {
-    return first;
+    return first.result;
   }
-  if (*quickest == *slowest) {
-    return options.observer == nullptr ? first : run_once(cluster, job, program, options);
+  if (first.together) {
+    return options.observer == nullptr ? first.result
+                                       : run_once(cluster, job, programs, options).result;
   }
 
   RunResult run =
-      run_workload(cluster, workload_of(job, program, static_cast<std::uint32_t>(calls)), options);
-  std::vector<Duration> before(job.gpus.size());
-  if (iterations.warmup != 0) {
-    before = run.operations[iterations.warmup - 1].time_of_rank;
+      run_workload(cluster, workload_of(job, programs, static_cast<std::uint32_t>(calls)), options);
+  const std::vector<GroupTimes> spans = times_per_iteration(run, programs.size(), iterations);
+  std::vector<Duration> means;
+  for (const GroupTimes& times : spans) {
+    means.push_back(times.mean);
   }
-  CollectiveResult result = result_of(cluster, job, *program, std::move(run));
-  U128 sum = 0;
-  for (std::size_t rank = 0; rank < before.size(); ++rank) {
-    const Duration span = result.time_of_rank[rank] - before[rank];
-    sum += static_cast<U128>(span.count());
-    result.time_of_rank[rank] = rounded(static_cast<U128>(span.count()), iterations.timed);
-  }
-  retime(result, rounded(sum, std::uint64_t{iterations.timed} * before.size()));
+  const std::size_t slowest = slowest_of(means);
+  CollectiveResult result = result_of(cluster, job, programs, slowest, std::move(run));
+  result.time_of_rank = spans[slowest].of_rank;
+  retime(result, means[slowest]);
+  set_groups(result, std::move(means), slowest);
   return result;
 }
 

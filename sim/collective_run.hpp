@@ -57,7 +57,7 @@ struct CollectiveResult {
   std::uint64_t events = 0;
   std::uint32_t simulated_calls = 1;
 
-  /// With groups side by side: the last end of each, `gpus` first. What else stands here is of the
+  /// With groups side by side: the last end of each, `gpus` first; back to back the mean as of `time`. What else stands here is of the
   /// slowest one (the first of equals), but for the use of links, transfers and events.
   std::vector<Duration> time_of_group;
   std::size_t slowest_group = 0;
@@ -93,7 +93,9 @@ struct CollectiveResult {
 /// last rank's end over all calls, scaled to `time` (largest remainders), and `critical_path` is the
 /// one over all calls. Bounds are given but not checked: a call may begin before the previous one
 /// ends. An observer sees all calls that are simulated, of a steady state the one.
-/// Throws: as run_collective; InputError if no iteration is timed, or there are groups side by side.
+/// Groups side by side all run their calls back to back, each for itself; the slowest is that with the
+/// longest mean.
+/// Throws: as run_collective; InputError if no iteration is timed.
 [[nodiscard]] CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& job,
                                                 Iterations iterations,
                                                 const RunOptions& options = {});

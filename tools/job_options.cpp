@@ -76,10 +76,14 @@ void add_call_options(CLI::App& app, CallOptions& options) {
       ->group(job);
   add_switch(app, "--out-of-place", options.out_of_place, "separate input and output buffers")
       ->group(job);
-  add_text(app, "--groups", options.groups, "KIND=SIZE",
+  add_groups_option(app, options.groups);
+}
+
+void add_groups_option(CLI::App& app, std::string& groups) {
+  add_text(app, "--groups", groups, "KIND=SIZE",
            "run in groups of SIZE ranks at once: tp=SIZE of ranks that follow each other, dp=SIZE "
            "across these; shown is the slowest group")
-      ->group(job);
+      ->group("Job");
 }
 
 CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm) {
@@ -230,10 +234,18 @@ Communicator gpus_of(const Cluster& cluster, const JobOptions& options) {
 }
 
 std::string placement_name(const JobOptions& options) {
-  const bool named = options.placement == "block" || options.placement == "cyclic" ||
-                     random_seed(options.placement).has_value();
-  const std::string order = named ? options.placement : "listed";
-  return options.node_list.empty() ? order : order + " of " + options.node_list;
+  return options.node_list.empty() ? options.placement
+                                   : options.placement + " of " + options.node_list;
+}
+
+std::vector<Communicator> groups_of(const Communicator& gpus, const std::string& groups) {
+  return groups.empty() ? std::vector<Communicator>{gpus} : split(gpus, parse_grouping(groups));
+}
+
+void set_groups(CollectiveJob& job, std::vector<Communicator> groups) {
+  job.gpus = std::move(groups.front());
+  groups.erase(groups.begin());
+  job.beside = std::move(groups);
 }
 
 Rank root_of(std::uint32_t root, std::uint32_t ranks, const std::string& option) {
@@ -287,13 +299,7 @@ CollectiveJob job_of(const Cluster& cluster, const JobOptions& options, const Ca
   const CollectiveKind kind = collective_of(options.collective);
   refuse_protocol(options);
   CollectiveJob job;
-  job.gpus = gpus_of(cluster, options);
-  if (!call.groups.empty()) {
-    std::vector<Communicator> groups = split(job.gpus, parse_grouping(call.groups));
-    job.gpus = std::move(groups.front());
-    groups.erase(groups.begin());
-    job.beside = std::move(groups);
-  }
+  set_groups(job, groups_of(gpus_of(cluster, options), call.groups));
   requested = size_of_option(call.bytes, "--bytes");
   const auto ranks = static_cast<std::uint32_t>(job.gpus.size());
   job.call = call_for_size(kind, ranks, requested, data_type_of(call.datatype, "--datatype"));

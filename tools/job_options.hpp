@@ -46,6 +46,7 @@ struct CallOptions {
 };
 /// Adds --bytes, --datatype, --redop, --root, --out-of-place and --groups.
 void add_call_options(CLI::App& app, CallOptions& options);
+void add_groups_option(CLI::App& app, std::string& groups);
 CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm);
 
 /// Each throws InputError naming the option.
@@ -64,8 +65,13 @@ void require_algorithm(const std::string& name, CollectiveKind kind, const std::
 /// Refuses what is not modelled yet by name.
 void refuse_protocol(const JobOptions& options);
 [[nodiscard]] Communicator gpus_of(const Cluster& cluster, const JobOptions& options);
-/// "block", "cyclic", "random:7" or "listed", and of which nodes, for output.
+/// "block", "cyclic", "random:7" or a file as it was given, and of which nodes, for output.
 [[nodiscard]] std::string placement_name(const JobOptions& options);
+/// The groups that run at once; one of all, where the text is empty.
+[[nodiscard]] std::vector<Communicator> groups_of(const Communicator& gpus,
+                                                  const std::string& groups);
+/// Of groups, the first with the others beside it.
+void set_groups(CollectiveJob& job, std::vector<Communicator> groups);
 [[nodiscard]] Rank root_of(std::uint32_t root, std::uint32_t ranks, const std::string& option);
 
 /// A job without its algorithm. `requested` gets the size that was asked for.

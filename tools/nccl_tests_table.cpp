@@ -29,8 +29,9 @@ std::string device_lines(const PerfHeader& header, const Graph& graph,
     const std::uint32_t device = graph.device(gpus[rank]).number;
     text += fmt::format(
         "#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [{:04x}:{:02x}:{:02x}] {}\n", rank,
-        0, first_process + rank / per_process, host_name(graph, gpus[rank]), device,
-        (device + 1) >> 8U, (device + 1) & 0xffU, 0, cluster + " (simulated)");
+        header.group_of.empty() ? 0 : header.group_of[rank], first_process + rank / per_process,
+        host_name(graph, gpus[rank]), device, (device + 1) >> 8U, (device + 1) & 0xffU, 0,
+        cluster + " (simulated)");
   }
   return text;
 }
@@ -74,9 +75,13 @@ std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
   text += fmt::format("# Collective test starting: {}\n", perf_program_name(header.kind));
   text += fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
-      "agg iters: 1 validation: {} graph: 0 unalign: 0\n#\n# Using devices\n",
+      "agg iters: 1 validation: {} graph: 0 unalign: 0\n",
       header.threads, header.gpus, header.min.count(), header.max.count(), header.step,
       header.step_is_factor ? "factor" : "bytes", header.warmup, header.iterations, header.check);
+  for (const std::string& note : header.notes) {
+    text += "# " + note + "\n";
+  }
+  text += "#\n# Using devices\n";
   text += device_lines(header, graph, gpus, cluster);
   text += "#\n";
   const std::string blank =

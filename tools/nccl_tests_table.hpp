@@ -44,6 +44,8 @@ struct PerfHeader {
   std::uint32_t warmup = 1;
   std::uint32_t iterations = 20;
   std::uint32_t check = 1;
+  std::vector<std::string> notes;       ///< what nccl-tests does not know: a comment line each
+  std::vector<std::uint32_t> group_of;  ///< by rank; empty: all are in group 0
 };
 
 /// "all_reduce_perf", "alltoall_perf".

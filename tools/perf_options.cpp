@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <limits>
+#include <map>
 
 #include "tools/option_values.hpp"
 #include "tools/result_row.hpp"
@@ -192,11 +193,28 @@ void add_nccl_tests_options(CLI::App& app, PerfCommand& command) {
   }
 }
 
+/// By rank of all.
+std::vector<std::uint32_t> group_numbers(const PerfPlan& plan) {
+  std::map<DeviceId, std::uint32_t> number;
+  for (std::size_t i = 0; i < plan.groups.size(); ++i) {
+    for (const DeviceId gpu : plan.groups[i]) {
+      number[gpu] = static_cast<std::uint32_t>(i);
+    }
+  }
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(plan.gpus.size());
+  for (const DeviceId gpu : plan.gpus) {
+    numbers.push_back(number.at(gpu));
+  }
+  return numbers;
+}
+
 }  // namespace
 
 void add_perf_options(CLI::App& app, PerfCommand& command) {
   add_job_options(app, command.job);
   add_algorithm_option(app, command.algorithm);
+  add_groups_option(app, command.groups);
   add_cluster_options(app, command.cluster);
   add_nccl_tests_options(app, command);
   add_switch(app, "--isolated", command.isolated,
@@ -217,9 +235,11 @@ PerfPlan plan_of(const PerfCommand& command, const Cluster& cluster) {
   plan.network = network_model_of(command.job);
   plan.gpus = gpus_of(cluster, command.job);
   check_launch_mode(command, cluster.graph(), plan.gpus);
+  plan.groups = groups_of(plan.gpus, command.groups);
   plan.types = types_of(command.datatype);
   plan.ops = ops_of(command.redop, plan.kind);
-  plan.roots = roots_of(command.root, plan.kind, static_cast<std::uint32_t>(plan.gpus.size()));
+  plan.roots =
+      roots_of(command.root, plan.kind, static_cast<std::uint32_t>(plan.groups.front().size()));
   plan.sizes = sizes_of(command);
   plan.iterations = Iterations{command.warmup, command.iterations};
   plan.averaging = command.average    ? static_cast<Averaging>(*command.average)
@@ -246,6 +266,16 @@ PerfHeader header_of(const PerfCommand& command, const PerfPlan& plan) {
   header.warmup = command.isolated ? 0 : command.warmup;
   header.iterations = command.isolated ? 1 : command.iterations;
   header.check = command.check;
+  if (command.job.placement != "block" || !command.job.node_list.empty()) {
+    header.notes.push_back("placement " + placement_name(command.job));
+  }
+  if (!command.groups.empty()) {
+    header.notes.push_back(std::to_string(plan.groups.size()) +
+                           (plan.groups.size() == 1 ? " group of " : " groups of ") +
+                           std::to_string(plan.groups.front().size()) + " ranks at once (" +
+                           command.groups + "): the times are those of the slowest group");
+    header.group_of = group_numbers(plan);
+  }
   return header;
 }
 

@@ -24,6 +24,7 @@ struct PerfCommand {
   JobOptions job;
   OutputOptions output;
   std::string algorithm = "auto";
+  std::string groups;
   std::string min_bytes = "32M";
   std::string max_bytes = "32M";
   std::string step_bytes = "1M";
@@ -47,7 +48,8 @@ void add_perf_options(CLI::App& app, PerfCommand& command);
 struct PerfPlan {
   CollectiveKind kind = CollectiveKind::AllReduce;
   NetworkModel network = NetworkModel::Flow;
-  Communicator gpus;
+  Communicator gpus;                 ///< all
+  std::vector<Communicator> groups;  ///< those that run at once
   std::vector<DataType> types;
   std::vector<ReductionOp> ops;
   std::vector<std::int64_t> roots;  ///< -1: the collective has none

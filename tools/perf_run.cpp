@@ -36,7 +36,7 @@ void PerfRun::add_series(DataType type, ReductionOp op, std::int64_t root) {
   for (const Bytes size : plan_->sizes) {
     line_.show("size " + human_bytes(size) + " (line " + std::to_string(table_.size() + 1) +
                " of " + std::to_string(plan_->row_count()) + ")");
-    const auto ranks = static_cast<std::uint32_t>(plan_->gpus.size());
+    const auto ranks = static_cast<std::uint32_t>(plan_->groups.front().size());
     CollectiveCall call = call_for_size(plan_->kind, ranks, size, type);
     call.op = op;
     call.root = Rank(std::max<std::int64_t>(root, 0));
@@ -54,6 +54,7 @@ void PerfRun::add_line(const CollectiveCall& call, Bytes requested, std::int64_t
   line.redop = shows_op(plan_->kind) ? std::string(name_of(call.op)) : "none";
   line.root = root;
   ResultRow row = row_for(*machine_, command_->job, job_for(call), requested);
+  row.groups = command_->groups;
   choose_algorithm(row);
   line.out_of_place = measure(row);
   if (allows_in_place(plan_->kind)) {
@@ -73,7 +74,7 @@ CollectiveJob PerfRun::job_for(const CollectiveCall& call) const {
   CollectiveJob job;
   job.call = call;
   job.call.in_place = InPlace::No;
-  job.gpus = plan_->gpus;
+  set_groups(job, plan_->groups);
   job.algorithm = command_->algorithm;
   job.channels = command_->job.channels;
   job.chunks = command_->job.chunks;
@@ -98,6 +99,7 @@ PerfTime PerfRun::measure(ResultRow row) {
       command_->isolated ? 1 : std::uint64_t{plan_->iterations.warmup} + plan_->iterations.timed;
   check(row, *checked_program(machine_->cluster, row.job, calls, command_->job));
   simulate(row);
+  show_slowest_group(machine_->cluster, row);
   PerfTime half;
   half.time = row.result.time;
   const CollectiveCall& call = row.job.call;
@@ -119,7 +121,7 @@ void PerfRun::check(ResultRow& row, const Program& program) {
     ++unchecked_;
     return;
   }
-  row.check = check_program(program);
+  row.check = check_job(machine_->cluster, row.job);
   failed_ = failed_ || !row.check->ok();
 }
 

@@ -111,10 +111,30 @@ TEST_CASE("the slowest group is the one that is reported") {
   CHECK(together.time_of_group[1] == together.time);
 }
 
-TEST_CASE("groups side by side run one call each") {
+TEST_CASE("groups back to back run for themselves, and the slowest is reported") {
+  // As above: no link is shared, so each group's calls take what one takes.
+  const Cluster cluster(test::textbook_nodes(2));
+  const auto gpus = cluster.graph().gpus();
+  CollectiveJob job = job_in(cluster, "tp=2");
+  job.gpus = {gpus[5], gpus[6]};
+  job.beside = {{gpus[0], gpus[7]}};
+  job.call = call_for_size(CollectiveKind::AllReduce, 2, 4_MiB, DataType::Float32);
+  const CollectiveResult once = run_collective(cluster, job);
+  const CollectiveResult many = run_back_to_back(cluster, job, {1, 3});
+  CHECK(many.slowest_group == 1);
+  CHECK(many.time == once.time);
+  CHECK(many.time_of_rank == once.time_of_rank);
+  CHECK(many.time_of_group == once.time_of_group);
+  CHECK(many.transfers == 4 * once.transfers);
+  CHECK(many.simulated_calls == 4);
+}
+
+TEST_CASE("groups that end together are simulated once") {
   const Cluster star(test::star(4));
-  CHECK_THROWS_AS(static_cast<void>(run_back_to_back(star, job_in(star, "tp=2"), {1, 2})),
-                  InputError);
+  const CollectiveJob job = job_in(star, "tp=2");
+  const CollectiveResult many = run_back_to_back(star, job, {1, 20});
+  CHECK(many.time == run_collective(star, job).time);
+  CHECK(many.simulated_calls == 1);
 }
 
 }  // namespace collsim

@@ -357,6 +357,13 @@ class Jobs(program.Case):
         self.refused([*PERF, "--algorithm", "ring", "--max-transfers", "2351"],
                      "error: --max-transfers: the simulation needs 112 transfers times 21 iterations, "
                      f"more than 2,351\n{hint}")
+        # Four rings of 2: 2 rounds of 2 messages each.
+        self.refused([*PERF, "--algorithm", "ring", "--groups", "tp=2", "--max-transfers", "335"],
+                     "error: --max-transfers: the simulation needs 16 transfers times 21 iterations, "
+                     f"more than 335\n{hint}")
+        self.refused([*RUN, "--algorithm", "ring", "--groups", "tp=2", "--max-transfers", "15"],
+                     f"error: --max-transfers: the simulation needs 16 transfers, more than 15\n{hint}")
+        self.output(*RUN, "--algorithm", "ring", "--groups", "tp=2", "--max-transfers", "16")
         few = ("error: --max-transfers: no algorithm needs so few transfers; the one with the fewest, naive, "
                "needs 14\nhint: fewer --channels or --chunks, a subset of the GPUs with --ranks, or a higher limit")
         self.refused([*RUN, "--max-transfers", "13"], few)

@@ -202,6 +202,45 @@ class Options(Perf):
         one = self.rows("perf", *words, "-n", "1", "-w", "0", "-a", "3")[0]
         self.assertEqual(one["time_ps"], alone["time_ps"])
 
+    def test_groups(self):
+        words = ["all_reduce", *TWO_NODES, "-b", "4M", "-e", "4M", "--algorithm", "ring"]
+        text = self.output("perf", *words, "--groups", "dp=2")
+        self.assertIn("\n# 4 groups of 2 ranks at once (dp=2): the times are those of the slowest group\n#\n# Using devices\n",
+                      text)
+        # Ranks 0 to 7 in order of nodes: rank r and r + 4 are a group.
+        self.assertEqual(re.findall(r"^#  Rank  (\d) Group  (\d) ", text, re.MULTILINE),
+                         [(str(rank), str(rank % 4)) for rank in range(8)])
+        rows = self.rows("perf", *words, "--groups", "dp=2")
+        # Twice half of the data each way, four groups on a NIC that is 4 times as slow as a link in the node; each time
+        # two links of half a microsecond in the nodes and two cables of one.
+        time = 2 * (4 * 4 * PS_PER_BYTE * 2**21 + 3 * LATENCY_PS)
+        for row in rows:
+            self.assertEqual((row["ranks"], row["time_ps"], row["groups"]["time_of_group_ps"]), (2, time, [time] * 4))
+        once = self.row("run", *words[:3], "--bytes", "4M", "--algorithm", "ring", "--groups", "dp=2")
+        self.assertEqual(once["time_ps"], time)
+        isolated = self.rows("perf", *words, "--groups", "dp=2", "--isolated")
+        self.assertEqual([row["time_ps"] for row in isolated], [time] * 2)
+        self.assertNotIn("groups", self.rows("perf", *words)[0])
+        # One group of all.
+        self.assertEqual(self.lines(*words, "--groups", "tp=8"), self.lines(*words))
+        self.assertIn("\n# 1 group of 8 ranks at once (tp=8)", self.output("perf", *words, "--groups", "tp=8"))
+
+    def test_roots_are_ranks_of_a_group(self):
+        words = ["perf", "broadcast", *TWO_NODES, "-b", "1M", "-e", "1M", "--groups", "tp=4"]
+        self.assertEqual([row["root"] for row in self.rows(*words, "-r", "-1")], [0, 0, 1, 1, 2, 2, 3, 3])
+        self.refused([*words, "-r", "4"], "error: -r: there is no rank 4: ranks are 0 to 3")
+
+    def test_placement_is_said(self):
+        words = ["all_reduce", *TWO_NODES, "-b", "1M", "-e", "1M", "--algorithm", "ring"]
+        self.assertNotIn("placement", self.output("perf", *words))
+        self.file("my order.txt", "node1.gpu0\nnode0.gpu3\n")
+        for given, shown in [(["--placement", "cyclic"], "cyclic"), (["--placement", "random:7"], "random:7"),
+                             (["--placement", "my order.txt"], "my order.txt"),
+                             (["--node-list", "node[1,0]"], "block of node[1,0]")]:
+            self.assertIn(f"\n# placement {shown}\n#\n# Using devices\n", self.output("perf", *words, *given))
+            self.assertEqual({row["placement"] for row in self.rows("perf", *words, *given)}, {shown})
+            self.assertEqual({line["placement"] for line in self.csv("perf", *words, *given)}, {shown})
+
     def test_a_mean_below_the_bound_is_explained(self):
         words = ["perf", "gather", *STAR, "--algorithm", "tree", "-b", "1M", "-e", "1M"]
         self.assertIn("below the bound of one call", self.run_program(*words).stderr)

@@ -117,8 +117,13 @@ class Where(program.Case):
         self.assertEqual(self.gpus("--placement", "cyclic", "--gpus-per-node", "2"),
                          ["node0.gpu0", "node1.gpu0", "node0.gpu1", "node1.gpu1"])
         self.file("order", "# any order\nnode1.gpu3\n\n  node0.gpu2  \r\nnode1.gpu0\n")
-        self.assertEqual(self.job("--placement", "order"), (3, 2, "listed"))
+        self.assertEqual(self.job("--placement", "order"), (3, 2, "order"))
         self.assertEqual(self.gpus("--placement", "order"), ["node1.gpu3", "node0.gpu2", "node1.gpu0"])
+        self.assertIn(", placement order, ", self.output("run", "all_reduce", *TWO_NODES, "--bytes", "1M",
+                                                         "--algorithm", "ring", "--placement", "order"))
+        (line,) = self.csv("compare", "all_reduce", *TWO_NODES, "--bytes", "1M", "--algorithms", "ring",
+                           "--placement", "./order")
+        self.assertEqual(line["placement"], "./order")
         # A ring that crosses the NICs at every hop is slower than one that crosses them twice.
         block, cyclic = (self.row("run", "all_reduce", *TWO_NODES, "--bytes", "1M", "--algorithm", "ring",
                                   "--placement", placement)["time_ps"] for placement in ("block", "cyclic"))
