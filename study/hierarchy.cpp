@@ -9,6 +9,7 @@
 
 #include "topology/error.hpp"
 #include "topology/path_search.hpp"
+#include "topology/quantity_text.hpp"
 #include "topology/route_survey.hpp"
 
 namespace collsim {
@@ -47,21 +48,35 @@ struct DevicesThere {
   }
 };
 
-/// What is inside a GPU, by its node's description; none of an explicit graph's.
-std::span<const MemoryLevelSpec> levels_inside(const Cluster& cluster, DeviceId gpu) {
+/// The description of a device's node; null in an explicit graph, which has none.
+const NodeSpec* node_of(const Cluster& cluster, DeviceId device) {
   const ClusterSpec& spec = cluster.spec();
-  std::size_t node = cluster.graph().device(gpu).node.value_or(NodeId(0)).index();
+  if (spec.graph) {
+    return nullptr;
+  }
+  std::size_t node = cluster.graph().device(device).node.value_or(NodeId(0)).index();
   if (node < spec.nodes) {
-    return spec.node.gpu_memory;
+    return &spec.node;
   }
   node -= spec.nodes;
   for (const NodeGroupSpec& group : spec.more_nodes) {
     if (node < group.count) {
-      return group.node.gpu_memory;
+      return &group.node;
     }
     node -= group.count;
   }
-  return {};
+  return nullptr;
+}
+
+std::span<const MemoryLevelSpec> levels_inside(const Cluster& cluster, DeviceId gpu) {
+  const NodeSpec* const node = node_of(cluster, gpu);
+  return node == nullptr ? std::span<const MemoryLevelSpec>() : node->gpu_memory;
+}
+
+/// Behind a CPU; null where it is not described.
+const HostMemorySpec* host_memory_of(const Cluster& cluster, DeviceId cpu) {
+  const NodeSpec* const node = node_of(cluster, cpu);
+  return node != nullptr && node->host_memory ? &*node->host_memory : nullptr;
 }
 
 /// The level that others are compared with; null where it is not described.
@@ -74,8 +89,13 @@ const MemoryLevelSpec* memory_of(const Cluster& cluster, DeviceId gpu) {
   return nullptr;
 }
 
-std::optional<Bytes> memory_capacity(const Cluster& cluster, DeviceId gpu) {
-  const MemoryLevelSpec* const memory = memory_of(cluster, gpu);
+std::optional<Bytes> memory_capacity(const Cluster& cluster, DeviceId device) {
+  if (const HostMemorySpec* const memory = host_memory_of(cluster, device);
+      cluster.graph().device(device).kind == DeviceKind::Cpu) {
+    return memory != nullptr && memory->capacity ? std::optional(memory->capacity->value)
+                                                 : std::nullopt;
+  }
+  const MemoryLevelSpec* const memory = memory_of(cluster, device);
   return memory != nullptr && memory->capacity ? std::optional(memory->capacity->value)
                                                : std::nullopt;
 }
@@ -103,8 +123,7 @@ Distances measure(const Cluster& cluster, DeviceId gpu) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const RouteFigures& route = figures[i];
       const Distance distance{route.level, kind, route.latency, route.rate};
-      const auto capacity =
-          kind == RungKind::Gpu ? memory_capacity(cluster, devices[i]) : std::nullopt;
+      const auto capacity = memory_capacity(cluster, devices[i]);
       DevicesThere& there =
           distances.try_emplace(distance, DevicesThere{0, 0, devices[i], Bytes(0)}).first->second;
       if (!route.assumed && there.assumed == there.count) {
@@ -252,7 +271,8 @@ class Ladder {
       Rung rung = rung_at(distance, there);
       rung.name += rank_text(i, level.kept.size());
       if (level.found > level.kept.size() && i > 0) {
-        rung.note = std::to_string(level.found - 1) + " distances; the figures are of the farthest";
+        rung.note += (rung.note.empty() ? "" : "; ") + std::to_string(level.found - 1) +
+                     " distances; the figures are of the farthest";
       }
       if (there.assumed > 0) {
         rung.note += (rung.note.empty() ? "" : "; ") + std::to_string(there.count - there.assumed) +
@@ -277,14 +297,30 @@ class Ladder {
     rung.through = passed(graph_, route, hierarchy_.gpu, there.example);
     rung.name = outside_name(rung);
     if (rung.kind == RungKind::Gpu) {
-      add_memory_there(rung, there);
+      add_memory_there(rung, there, memory_of(cluster_, there.example));
+    } else {
+      add_host_memory(rung, there);
     }
     return rung;
   }
 
-  /// What the memory of the GPUs at the other end makes of a rung.
-  void add_memory_there(Rung& rung, const DevicesThere& there) const {
-    const MemoryLevelSpec* const memory = memory_of(cluster_, there.example);
+  void add_host_memory(Rung& rung, const DevicesThere& there) const {
+    const HostMemorySpec* const memory = host_memory_of(cluster_, there.example);
+    add_memory_there(rung, there, memory);
+    if (memory == nullptr || !memory->bandwidth) {
+      return;
+    }
+    const auto& [bandwidth, source] = *memory->bandwidth;
+    rung.note =
+        memory->name + ": " + to_text(bandwidth) + " for each CPU, " + std::string(name_of(source));
+    if (compare(Rate(bandwidth), rung.bandwidth->value) < 0) {
+      rung.bandwidth = {Rate(bandwidth), source};
+    }
+  }
+
+  /// What the memory of the devices at the other end makes of a rung.
+  template <class Memory>
+  void add_memory_there(Rung& rung, const DevicesThere& there, const Memory* memory) const {
     if (memory == nullptr) {
       return;
     }

@@ -10,7 +10,7 @@
 //
 //   time of a transfer = latency + bytes / bandwidth, the quotient by transfer_time
 //   latency: inside the GPU of a load; outside one way along the route
-//   load:    there, back, and a load from the memory of the GPU at the other end
+//   load:    there, back, and a load from the memory of the GPU (or CPU) at the other end
 //
 // Ignored: all but links (protocols, launch, copy engines) and other traffic. Where GPUs differ, the
 // inner rungs are the first GPU's.
@@ -58,7 +58,7 @@ struct Rung {
   RungScope scope = RungScope::Gpu;
   std::string level;  ///< "l2"; outside the GPU the outermost level that is crossed: "nvlink"
   std::string name;   ///< for people: "HBM3", "GPU over NVLink"
-  std::optional<RungFigure<Bytes>> capacity;  ///< other GPUs: their memory together
+  std::optional<RungFigure<Bytes>> capacity;  ///< other GPUs, CPUs: their memory together
   std::optional<RungFigure<Rate>> bandwidth;  ///< one direction
   std::optional<RungFigure<Duration>> latency;
   std::optional<Duration> load;

@@ -264,6 +264,9 @@ void resolve_links(const NodeSpec& spec, NodeTemplate& node) {
 
 NodeTemplate resolve_node(const NodeSpec& spec, const std::string& path) {
   require_gpu_memory(spec.gpu_memory, path + ".gpu_memory");
+  if (spec.host_memory) {
+    require_host_memory(*spec.host_memory, path + ".host_memory");
+  }
   if (spec.gpus == 0) {
     throw InputError("expected at least 1 GPU in a node, got 0", path + ".gpus");
   }

@@ -20,6 +20,13 @@ void require_above_zero(const std::optional<SourcedFigure<Quantity>>& figure, co
                    path + "." + what + ".value", "leave out what is not known");
 }
 
+template <class Memory>
+void require_figures(const Memory& memory, const std::string& path) {
+  require_above_zero(memory.capacity, "capacity", path);
+  require_above_zero(memory.bandwidth, "bandwidth", path);
+  require_above_zero(memory.latency, "latency", path);
+}
+
 }  // namespace
 
 std::string_view name_of(MemoryLevel level) {
@@ -43,10 +50,12 @@ void require_gpu_memory(std::span<const MemoryLevelSpec> levels, const std::stri
                            in_quotes(name_of(level.level)),
                        here + ".level", "order: registers, l1, l2, l2-far, l3, memory");
     }
-    require_above_zero(level.capacity, "capacity", here);
-    require_above_zero(level.bandwidth, "bandwidth", here);
-    require_above_zero(level.latency, "latency", here);
+    require_figures(level, here);
   }
+}
+
+void require_host_memory(const HostMemorySpec& memory, const std::string& path) {
+  require_figures(memory, path);
 }
 
 }  // namespace collsim

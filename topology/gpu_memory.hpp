@@ -1,6 +1,7 @@
 #pragma once
 
-// The memory ladder of a GPU: what a node description says of registers, caches and memory. Each
+// The memory ladder of a GPU: what a node description says of registers, caches and memory (and of
+// the memory of its CPUs). Each
 // figure is that of the whole GPU (what one multiprocessor has, times their number) and carries the
 // kind of its source, since capacity, bandwidth and latency of one level seldom come from one place.
 // A figure that nobody has published is absent.
@@ -47,6 +48,9 @@ struct SourcedFigure {
 
 /// `gpu_memory[i]`: one level.
 struct MemoryLevelSpec {
+  /// Room to add up those of as many GPUs as a cluster may have, 2^20.
+  static constexpr Bytes most{std::int64_t{1} << 40U};
+
   MemoryLevel level = MemoryLevel::Memory;
   std::string name;  ///< as people call it: "HBM3", "Infinity Cache"
   std::optional<SourcedFigure<Bytes>> capacity;
@@ -54,6 +58,20 @@ struct MemoryLevelSpec {
   std::optional<SourcedFigure<Duration>> latency;     ///< of a load that waits for the one before
   std::string note;                                   ///< a line for the reader; may be empty
 };
+
+/// `host_memory`: what is behind each CPU of a node.
+struct HostMemorySpec {
+  /// Room to add up those of as many CPUs as a node may have, 2^20.
+  static constexpr Bytes most{std::int64_t{1} << 42U};
+
+  std::string name;  ///< as people call it: "DDR5-4800"
+  std::optional<SourcedFigure<Bytes>> capacity;
+  std::optional<SourcedFigure<Bandwidth>> bandwidth;
+  std::optional<SourcedFigure<Duration>> latency;  ///< of a load by the CPU
+};
+
+/// Throws: InputError at `path` if a figure is not above 0.
+void require_host_memory(const HostMemorySpec& memory, const std::string& path);
 
 /// Throws: InputError at `path`[i] if a level is not farther out than the one before it, or a figure
 /// is not above 0.

@@ -65,6 +65,7 @@ struct NodeSpec {
   std::vector<DeviceGroupSpec> devices;
   std::vector<LinkSpec> links;
   std::vector<MemoryLevelSpec> gpu_memory;  ///< what is inside each of its GPUs; may be empty
+  std::optional<HostMemorySpec> host_memory;
   /// Of its GPUs, as CUDA counts it, times ten: 90 for 9.0. Absent: not NVIDIA's, or not told.
   std::optional<std::uint32_t> compute_capability;
   /// Machines with an operating system of their own, of which the node is made (a rack of trays on

@@ -223,6 +223,31 @@ TEST_CASE("a CPU that is reached over NICs alone is no host") {
   CHECK(names(ladder_of(spec)) == std::vector<std::string>{"GPU over a link"});
 }
 
+TEST_CASE("a CPU's rung has the memory behind it, where that is described") {
+  // Two CPUs, one over PCIe of 64 GB/s (2 x 150 ns), one farther over the socket link (200 ns).
+  ClusterSpec spec = test::dgx(1);
+  spec.node.host_memory = HostMemorySpec{"DDR9",
+                                         {{1'000'000'000'000_B, FigureSource::Nominal}},
+                                         {{300_GBps, FigureSource::Nominal}},
+                                         {{100'000_ps, FigureSource::Measured}}};
+  const Hierarchy ladder = ladder_of(spec);
+  const Rung& near = rung(ladder, "CPU over PCIe");
+  CHECK(near.capacity->value == 1'000'000'000'000_B);
+  CHECK(near.capacity->source == FigureSource::Nominal);
+  CHECK(has_rate(near, 64_GBps));
+  CHECK(near.load == 2 * 300'000_ps + 100'000_ps);
+  CHECK(near.note == "DDR9: 300 GB/s for each CPU, nominal");
+  CHECK(rung(ladder, "CPU over the socket link").load == 2 * 500'000_ps + 100'000_ps);
+  // Memory that is narrower than the way to it sets the bandwidth.
+  spec.node.host_memory->bandwidth->value = 20_GBps;
+  const Hierarchy narrow = ladder_of(spec);
+  CHECK(has_rate(rung(narrow, "CPU over PCIe"), 20_GBps));
+  CHECK(rung(narrow, "CPU over PCIe").bandwidth->source == FigureSource::Nominal);
+  spec.node.host_memory.reset();
+  CHECK_FALSE(rung(ladder_of(spec), "CPU over PCIe").capacity);
+  CHECK(rung(ladder_of(spec), "CPU over PCIe").note.empty());
+}
+
 TEST_CASE("of one level, the wider way at the same latency is the nearer") {
   ClusterSpec spec = uneven_star(3);
   for (LinkSpec& link : spec.graph->links) {

@@ -115,6 +115,10 @@ TEST_CASE("a mistake in a setting is shown in the setting", "[overlay]") {
         "\"none\"");
   CHECK(message(two_gpus(), {"nodes="}) ==
         "--set nodes=: error: nodes: expected a whole number from 1 to 1048576, got nothing");
+  CHECK(
+      message("name: a\nnodes: [{count: 2, node: dgx-h100}]\n", {"nodes=4"}) ==
+      "--set nodes=4: error: nodes: expected a key \"node\" beside a number of nodes, got none\n"
+      "hint: where groups of nodes are listed, give the number of one, as --set nodes[0].count=2");
   CHECK(message(two_gpus(), {"name='a"}) ==
         "--set name='a: error: not valid YAML: illegal EOF in scalar");
   // The model's complaints too.
@@ -130,8 +134,8 @@ TEST_CASE("a path that means nothing is named with the nearest one", "[overlay]"
   CHECK(message(two_gpus(), {"node.link[0].bandwidth=1 GB/s"}) ==
         "--set node.link[0].bandwidth=1 GB/s: error: node.link: unknown key, did you mean "
         "\"links\"?\n"
-        "hint: accepted: name, description, gpus, compute_capability, hosts, devices, links or "
-        "gpu_memory");
+        "hint: accepted: name, description, gpus, compute_capability, hosts, devices, links, "
+        "gpu_memory or host_memory");
   CHECK(message(two_gpus(), {"node.links[0].bandwith=1 GB/s"}) ==
         "--set node.links[0].bandwith=1 GB/s: error: node.links[0].bandwith: unknown key, did you "
         "mean \"bandwidth\"?\n"

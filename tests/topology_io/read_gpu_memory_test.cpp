@@ -92,6 +92,40 @@ TEST_CASE("a memory ladder changes no result, so it changes no digest", "[gpu_me
   CHECK(digest_of(ladder) != digest_of(replaced(ladder, "gpus: 1", "gpus: 2")));
 }
 
+TEST_CASE("the memory of the host is read, and changes no digest", "[gpu_memory]") {
+  const std::string node = "name: host\nnode:\n  gpus: 1\n";
+  const std::string text = node +
+                           "  host_memory:\n"
+                           "    name: DDR5\n"
+                           "    capacity: {value: 4 TiB, source: nominal}\n"
+                           "    bandwidth: {value: 307 GB/s, source: nominal}\n"
+                           "    latency: {value: 100 ns, source: measured}\n";
+  const auto memory = parse_cluster(text, "x.yaml", {}, shipped()).spec.node.host_memory;
+  REQUIRE(memory.has_value());
+  CHECK(memory->name == "DDR5");
+  CHECK(memory->capacity->value == Bytes(std::int64_t{4} << 40U));
+  CHECK(memory->bandwidth->value == 307_GBps);
+  CHECK(memory->latency->source == FigureSource::Measured);
+  CHECK_FALSE(parse_cluster(node, "x.yaml", {}, shipped()).spec.node.host_memory.has_value());
+  CHECK(digest_of(text) == digest_of(node));
+  CHECK(message(replaced(text, "name: DDR5", "nam: DDR5")) ==
+        "x.yaml:5:5: error: node.host_memory.nam: unknown key, did you mean \"name\"?\n"
+        "      nam: DDR5\n"
+        "      ^\n"
+        "hint: accepted: name, capacity, bandwidth or latency");
+  CHECK(
+      message(replaced(text, "4 TiB", "5 TB")) ==
+      "x.yaml:6:23: error: node.host_memory.capacity.value: expected at most 4 TiB, got \"5 TB\"\n"
+      "      capacity: {value: 5 TB, source: nominal}\n"
+      "                        ^");
+  CHECK(message(replaced(text, "307 GB/s", "0 GB/s")) ==
+        "x.yaml:7:24: error: node.host_memory.bandwidth.value: expected a bandwidth above 0, got 0 "
+        "B/s\n"
+        "      bandwidth: {value: 0 GB/s, source: nominal}\n"
+        "                         ^\n"
+        "hint: leave out what is not known");
+}
+
 TEST_CASE("a figure of the ladder can be set", "[gpu_memory]") {
   CHECK(levels_of(ladder, {"node.gpu_memory[1].bandwidth.value=8 TB/s"})[1].bandwidth->value ==
         8000_GBps);

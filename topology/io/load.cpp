@@ -153,7 +153,8 @@ bool only_describes(std::string_view path) {
     path.remove_prefix(path.find("].") + 2);
   }
   return path == "description" || path == "node.description" || path == "node.name" ||
-         path.starts_with("node.gpu_memory[") || path.ends_with(".bonded");
+         path.starts_with("node.gpu_memory[") || path.starts_with("node.host_memory.") ||
+         path.ends_with(".bonded");
 }
 
 std::string digest_of(const ClusterSpec& spec) {

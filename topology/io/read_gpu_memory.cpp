@@ -57,17 +57,24 @@ std::optional<SourcedFigure<Quantity>> read_figure(const MappingReader& level,
   return figure;
 }
 
+/// The figures of a level, or of the host's memory.
+template <class Memory>
+void read_figures(const MappingReader& reader, Memory& memory) {
+  memory.capacity = read_figure<Bytes>(reader, "capacity", [](const MappingReader& figure) {
+    return figure.bytes("value", Memory::most);
+  });
+  memory.bandwidth = read_figure<Bandwidth>(
+      reader, "bandwidth", [](const MappingReader& figure) { return figure.bandwidth("value"); });
+  memory.latency = read_figure<Duration>(
+      reader, "latency", [](const MappingReader& figure) { return figure.duration("value"); });
+}
+
 MemoryLevelSpec read_memory_level(const MappingReader& reader) {
   MemoryLevelSpec level;
   level.level = read_level(reader);
   const std::string_view name = levels.at(static_cast<std::size_t>(level.level)).name;
   level.name = reader.text("name", Default<std::string>{std::string(name)});
-  level.capacity = read_figure<Bytes>(
-      reader, "capacity", [](const MappingReader& figure) { return figure.bytes("value"); });
-  level.bandwidth = read_figure<Bandwidth>(
-      reader, "bandwidth", [](const MappingReader& figure) { return figure.bandwidth("value"); });
-  level.latency = read_figure<Duration>(
-      reader, "latency", [](const MappingReader& figure) { return figure.duration("value"); });
+  read_figures(reader, level);
   if (reader.has("note")) {
     level.note = reader.text("note");
   }
@@ -83,6 +90,18 @@ std::vector<MemoryLevelSpec> read_gpu_memory(ReadContext context, const MappingR
         context, item, {"level", "name", "capacity", "bandwidth", "latency", "note"})));
   }
   return ladder;
+}
+
+std::optional<HostMemorySpec> read_host_memory(const MappingReader& node) {
+  if (!node.has("host_memory")) {
+    return std::nullopt;
+  }
+  const MappingReader reader =
+      node.mapping("host_memory", {"name", "capacity", "bandwidth", "latency"});
+  HostMemorySpec memory;
+  memory.name = reader.text("name", Default<std::string>{"host memory"});
+  read_figures(reader, memory);
+  return memory;
 }
 
 }  // namespace collsim

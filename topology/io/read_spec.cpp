@@ -139,7 +139,7 @@ NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::s
   }
   const MappingReader reader(context, *located,
                              {"name", "description", "gpus", "compute_capability", "hosts",
-                              "devices", "links", "gpu_memory"});
+                              "devices", "links", "gpu_memory", "host_memory"});
   NodeSpec node;
   node.name = reader.text("name", Default<std::string>{"node"});
   if (reader.has("description")) {
@@ -157,6 +157,7 @@ NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::s
     node.links.push_back(read_link(context, item, true));
   }
   node.gpu_memory = read_gpu_memory(context, reader);
+  node.host_memory = read_host_memory(reader);
   if (reader.has("hosts")) {
     node.hosts = read_hosts(reader, node);
   }
@@ -190,6 +191,20 @@ void read_node_groups(ReadContext context, const MappingReader& cluster, Cluster
 
 bool is_list(const YamlTree& tree, const std::optional<LocatedNode>& value) {
   return value && tree.node(value->id).kind == YamlNode::Kind::Sequence;
+}
+
+/// A number of nodes from the command line, in place of a list perhaps, where there is no node to copy.
+void refuse_number_alone(ReadContext context, const MappingReader& cluster) {
+  const std::optional<LocatedNode> nodes = cluster.find("nodes");
+  if (!nodes || cluster.has("node")) {
+    return;
+  }
+  const Position position = context.tree.node(nodes->id).position;
+  if (context.tree.sources().at(position.source).origin() == SourceText::Origin::Setting) {
+    cluster.refuse("nodes", "expected a key \"node\" beside a number of nodes, got none",
+                   "where groups of nodes are listed, give the number of one, as "
+                   "--set nodes[0].count=2");
+  }
 }
 
 /// Switches need not belong to a node.
@@ -271,6 +286,7 @@ ClusterSpec read_cluster_spec(const YamlTree& tree, YamlId root) {
   if (is_list(tree, reader.find("nodes"))) {
     read_node_groups(context, reader, spec);
   } else {
+    refuse_number_alone(context, reader);
     spec.nodes = reader.integer("nodes", device_counts, Default<std::uint32_t>{1});
     spec.node = read_node(context, reader, "or give an explicit \"graph\"");
   }

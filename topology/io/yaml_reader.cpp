@@ -16,8 +16,6 @@ namespace {
 constexpr Bandwidth greatest_bandwidth = Bandwidth::bytes_per_second(1'000'000'000'000'000);
 // Room to add up the links of a path. Light needs 20 minutes to Mars.
 constexpr Duration greatest_latency = std::chrono::hours(1);
-// Room to add up the memory of as many GPUs as a cluster may have.
-constexpr Bytes greatest_capacity{std::int64_t{1} << 40U};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -267,8 +265,8 @@ Bandwidth MappingReader::bandwidth(const std::string& key,
                   otherwise);
 }
 
-Bytes MappingReader::bytes(const std::string& key) const {
-  return quantity(key, "a size such as \"64 MiB\"", parse_bytes, greatest_capacity,
+Bytes MappingReader::bytes(const std::string& key, Bytes most) const {
+  return quantity(key, "a size such as \"64 MiB\"", parse_bytes, most,
                   std::optional<Default<Bytes>>{});
 }
 

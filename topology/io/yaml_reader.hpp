@@ -81,8 +81,8 @@ class MappingReader {
                                   const std::optional<Default<Duration>>& otherwise = {}) const;
   [[nodiscard]] Bandwidth bandwidth(const std::string& key,
                                     const std::optional<Default<Bandwidth>>& otherwise = {}) const;
-  /// What a GPU or a node can hold; for values without a default.
-  [[nodiscard]] Bytes bytes(const std::string& key) const;
+  /// What a device can hold, at most `most`; for values without a default.
+  [[nodiscard]] Bytes bytes(const std::string& key, Bytes most) const;
   template <class Value>
   [[nodiscard]] Value choice(
       const std::string& key, std::span<const Choice<Value>> choices,
