@@ -289,6 +289,7 @@ CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& j
       run_workload(cluster, workload_of(job, programs, static_cast<std::uint32_t>(calls)), options);
   const std::vector<GroupTimes> spans = times_per_iteration(run, programs.size(), iterations);
   std::vector<Duration> means;
+  means.reserve(spans.size());
   for (const GroupTimes& times : spans) {
     means.push_back(times.mean);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <vector>
 
@@ -68,10 +69,10 @@ class Marking {
   /// Of the shortest paths from a device to all those of nodes that are attached to a group.
   void walk(const Start& start, Group to) {
     spread(start.device, Scope::fabric(start.group, to));
-    for (auto device = met_.rbegin(); device != met_.rend(); ++device) {
-      if (leads_on(*device, start.device, to)) {
-        leads_[device->index()] = true;
-        between_[symmetry_->of_device[device->index()]] = true;
+    for (const DeviceId device : met_ | std::views::reverse) {
+      if (leads_on(device, start.device, to)) {
+        leads_[device.index()] = true;
+        between_[symmetry_->of_device[device.index()]] = true;
       }
     }
     for (const DeviceId device : met_) {
