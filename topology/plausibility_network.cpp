@@ -94,7 +94,7 @@ void check_one_way(Examination& examination) {
   const Link& link = graph.link(*first);
   const BandwidthSum back = examination.sum_between(link.target, link.source);
   examination.report(
-      examination.links_path(),
+      examination.links_path(graph.device(link.source).node),
       graph.name(*first) + and_more(count) +
           (back == 0 ? ": no link back"
                      : ": only " + Examination::text(back) + " back for " +
@@ -184,9 +184,10 @@ void check_unused(Examination& examination) {
     const std::uint64_t all = family[first.name_stem];
     const std::string of_all =
         !first.node && alike.count < all ? " of " + std::to_string(all) + " in all" : "";
-    examination.report(first.node ? examination.devices_path() : examination.network_path(),
-                       graph.name(alike.first) + and_more(alike.count) + of_all + ": " +
-                           std::get<std::string>(what));
+    examination.report(
+        first.node ? examination.devices_path(first.node) : examination.network_path(),
+        graph.name(alike.first) + and_more(alike.count) + of_all + ": " +
+            std::get<std::string>(what));
   }
 }
 

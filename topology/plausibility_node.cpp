@@ -222,8 +222,8 @@ void check_rails_number(Examination& examination) {
     const auto entry = [&](NodeId node) {
       return "node" + std::to_string(node.value()) + " has " + std::to_string(nics(node));
     };
-    examination.report(examination.devices_path(), "nodes with different numbers of NICs: " +
-                                                       entry(fewest) + ", " + entry(most));
+    examination.report(examination.devices_path(most), "nodes with different numbers of NICs: " +
+                                                           entry(fewest) + ", " + entry(most));
   }
 }
 
@@ -248,7 +248,7 @@ void check_rails_load(Examination& examination) {
         return graph.name(nic) + " serves " + std::to_string(load(nic));
       };
       examination.report(
-          examination.links_path(),
+          examination.links_path(node),
           "NICs for unequal numbers of GPUs: " + entry(found->least) + ", " + entry(found->most),
           "each GPU leaves its node by the nearest; fabric.nic_choice says how many");
     }
@@ -266,7 +266,7 @@ void check_no_path_in_node(Examination& examination) {
     const auto apart = std::ranges::find(types, PathClass::Net, &PathType::path_class);
     if (apart != types.end()) {
       const DeviceId other = gpus[static_cast<std::size_t>(apart - types.begin())];
-      examination.report(examination.links_path(),
+      examination.report(examination.links_path(node),
                          graph.name(gpus.front()) + " and " + graph.name(other) +
                              " are in one node and meet only in the network");
     }

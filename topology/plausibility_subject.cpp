@@ -58,12 +58,30 @@ std::string Examination::entry_of_kind(LinkKind kind) const {
   return links_path();
 }
 
-std::string Examination::links_path() const {
-  return cluster_->spec().graph ? "graph.links" : "node.links";
+std::string Examination::node_path(std::optional<NodeId> node) const {
+  const ClusterSpec& spec = cluster_->spec();
+  if (spec.graph) {
+    return "graph";
+  }
+  if (value("node.gpus") != nullptr) {
+    return "node";
+  }
+  // `nodes` is a list of groups.
+  std::size_t group = 0;
+  std::uint64_t end = spec.nodes;
+  while (node && node->index() >= end && group < spec.more_nodes.size()) {
+    end += spec.more_nodes[group].count;
+    ++group;
+  }
+  return "nodes[" + std::to_string(group) + "].node";
 }
 
-std::string Examination::devices_path() const {
-  return cluster_->spec().graph ? "graph.devices" : "node.devices";
+std::string Examination::links_path(std::optional<NodeId> node) const {
+  return node_path(node) + ".links";
+}
+
+std::string Examination::devices_path(std::optional<NodeId> node) const {
+  return node_path(node) + ".devices";
 }
 
 std::string Examination::network_path() const {

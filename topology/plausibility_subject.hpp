@@ -3,6 +3,7 @@
 // What the checks of plausibility.hpp look at, and where they report.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,8 +42,9 @@ class Examination {
   [[nodiscard]] bool is_of_network(const std::string& path) const;
   /// The first link entry of a kind; where there is none, the list of links.
   [[nodiscard]] std::string entry_of_kind(LinkKind kind) const;
-  [[nodiscard]] std::string links_path() const;
-  [[nodiscard]] std::string devices_path() const;
+  /// The lists of links and devices that describe a node; without one, or of an explicit graph, the first.
+  [[nodiscard]] std::string links_path(std::optional<NodeId> node = {}) const;
+  [[nodiscard]] std::string devices_path(std::optional<NodeId> node = {}) const;
   [[nodiscard]] std::string network_path() const;
 
   // Texts.
@@ -63,6 +65,8 @@ class Examination {
   [[nodiscard]] BandwidthSum cable_of(DeviceId nic) const;
 
  private:
+  [[nodiscard]] std::string node_path(std::optional<NodeId> node) const;
+
   const Cluster* cluster_;
   SymmetryClasses symmetry_;
   std::vector<NodeId> unlike_nodes_;

@@ -359,6 +359,18 @@ TEST_CASE("unused: what carries nothing", "[plausibility]") {
         "unused: node.devices: node0.nic1 and 3 more: no GPU leaves its node by it\n");
 }
 
+TEST_CASE("a finding is placed in the node that it is about", "[plausibility]") {
+  // Two GPUs of the A100's nodes share a PCIe switch and its two NICs, and leave by the first.
+  CHECK(found("name: mixed\n"
+              "nodes:\n"
+              "  - {count: 2, node: dgx-h100}\n"
+              "  - {count: 2, node: dgx-a100}\n"
+              "fabric:\n"
+              "  kind: single-switch\n"
+              "  link: {kind: infiniband, bandwidth: 200 Gb/s, latency: 30 ns}\n") ==
+        "unused: nodes[1].node.devices: node2.nic1 and 7 more: no GPU leaves its node by it\n");
+}
+
 TEST_CASE("unused: whole levels that no path between nodes crosses", "[plausibility]") {
   const std::vector<std::string> rails{"nodes=4",
                                        "fabric={kind: rail-optimized, leaf: {ports: 4}, link: "
