@@ -222,12 +222,12 @@ TEST_CASE("narrow-slot: PCIe narrower than the cable", "[plausibility]") {
 TEST_CASE("narrow-slot: NICs that share a link narrower than their cables together",
           "[plausibility]") {
   // Two NICs below each of two PCIe switches, the GPUs at the CPUs: a link of 31.5 GB/s for two cables.
-  std::vector<std::string> shared{
-      "node.devices[1].count=2", "node.links[2].connect=grouped",
-      "node.links[3].connect=one-to-one",
+  const std::string at_cpu =
       "node.links[1]={from: gpu, to: cpu, connect: grouped, kind: pcie, bandwidth: 31.5 GB/s, "
-      "latency: 110 ns}",
-      "fabric.nic_choice=balanced"};
+      "latency: 110 ns}";
+  std::vector<std::string> shared{"node.devices[1].count=2", "node.links[2].connect=grouped",
+                                  "node.links[3].connect=one-to-one", at_cpu,
+                                  "fabric.nic_choice=balanced"};
   CHECK(found(sound(), shared) ==
         "narrow-slot: node.links[1]: node0.cpu0 -> node0.pcie0 and 1 more: 31.5 GB/s on the way to "
         "node0.nic0 and 1 more, whose cables together have 50 GB/s\n");
