@@ -64,7 +64,7 @@ Listing parameter_listing(const ConfigPath& path) {
   Listing listing{{{"name"}, {"description", 50}, {"origin"}}, {}};
   for (const nccl::ListedConstants& constants : nccl::list_constants(path)) {
     listing.rows.push_back({cell("nccl-tuning-" + constants.name),
-                            cell("what NCCL " + to_text(constants.versions) + " decides with"),
+                            cell(constants.description),
                             cell(constants.file)});
   }
   return listing;

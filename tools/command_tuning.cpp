@@ -3,7 +3,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "algorithms/nccl/io/graph_xml.hpp"
 #include "algorithms/nccl/io/read_tuner.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
@@ -26,9 +29,10 @@ struct TuningCommand {
   OutputOptions output;
   std::string collective;
   std::string bytes;
-  std::string datatype = "float";
+  std::string datatype;
   std::string redop;
   std::string tuner;
+  std::string graph_file;  ///< to write
   std::uint32_t pipelined = 1;
   bool rings = false;
 };
@@ -55,35 +59,74 @@ TunedCall call_of(const TuningCommand& command, int ranks) {
   }
   TunedCall tuned;
   tuned.collective = collective_of(command.collective);
-  const DataType type = data_type_of(command.datatype, "--datatype");
+  const DataType type =
+      command.datatype.empty() ? DataType::Float32 : data_type_of(command.datatype, "--datatype");
   const CollectiveCall call = call_for_size(tuned.collective, static_cast<std::uint32_t>(ranks),
                                             size_of_option(command.bytes, "--bytes"), type);
   tuned.size = call.size();
   tuned.call.function = *nccl::function_of(tuned.collective);
   tuned.call.bytes = static_cast<std::uint64_t>(call.size().count());
   tuned.call.type = type;
-  tuned.call.op = command.redop.empty() ? ReductionOp::Sum : reduction_of(command.redop, "--redop");
+  if (!command.redop.empty()) {
+    tuned.call.op = reduction_of(command.redop, "--redop");
+    if (!reduces(tuned.collective)) {
+      throw InputError(std::string(name_of(tuned.collective)) + " reduces nothing", "--redop",
+                       "leave the option out; it is for all_reduce, reduce_scatter and reduce");
+    }
+  }
   tuned.call.pipelined = static_cast<int>(command.pipelined);
   return tuned;
 }
 
 void refuse_without_effect(const TuningCommand& command) {
-  if (!command.bytes.empty()) {
+  const auto needs_bytes = [&command](bool given, const char* option) {
+    if (given && command.bytes.empty()) {
+      throw InputError("has no effect without --bytes", option);
+    }
+  };
+  needs_bytes(!command.redop.empty(), "--redop");
+  needs_bytes(!command.datatype.empty(), "--datatype");
+  needs_bytes(command.pipelined != 1, "--group-calls");
+  if (command.output.format() != Format::Csv) {
     return;
   }
-  if (!command.redop.empty()) {
-    throw InputError("has no effect without --bytes", "--redop");
+  for (const auto& [given, option] :
+       {std::pair(!command.bytes.empty(), "--bytes"), std::pair(!command.tuner.empty(), "--tuner"),
+        std::pair(command.rings, "--rings")}) {
+    if (given) {
+      throw InputError("has no effect on CSV, which has the table alone", option);
+    }
   }
-  if (command.pipelined != 1) {
-    throw InputError("has no effect without --bytes", "--group-calls");
+}
+
+/// What NCCL_GRAPH_DUMP_FILE would hold.
+void write_graphs(const TuningCommand& command, const nccl::Decisions& decisions) {
+  const nccl::GraphSet& graphs = decisions.graphs();
+  std::vector<nccl::GraphOfFile> written{{nccl::GraphRole::Ring, graphs.ring},
+                                         {nccl::GraphRole::Tree, graphs.tree}};
+  const auto add = [&written](nccl::GraphRole role, const std::optional<nccl::Graph>& graph) {
+    if (graph) {
+      written.push_back({role, *graph});
+    }
+  };
+  add(nccl::GraphRole::CollNetChain, graphs.collnet_chain);
+  add(nccl::GraphRole::Nvls, graphs.nvls);
+  add(nccl::GraphRole::CollNetDirect, graphs.collnet_direct);
+  std::vector<int> numbers;
+  for (const nccl::PartId gpu : decisions.node().gpus) {
+    numbers.push_back(decisions.node().system.part(gpu).gpu.dev);
   }
+  write_file("--write-graphs", command.graph_file, nccl::write_graph_xml(written, numbers));
 }
 
 Exit tuning(const TuningCommand& command) {
   refuse_without_effect(command);
+  if (!command.graph_file.empty()) {
+    refuse_overwriting("--write-graphs", command.graph_file, command.output);
+  }
   const Machine machine = load_machine(command.cluster, command.output);
   const nccl::Decisions decisions =
-      nccl_decisions(machine, command.nccl, command.cluster, command.job);
+      nccl_decisions(machine, command.nccl, command.cluster, command.job, command.output);
   TuningView view;
   view.machine = &machine;
   view.decisions = &decisions;
@@ -96,6 +139,9 @@ Exit tuning(const TuningCommand& command) {
   }
   if (!command.bytes.empty()) {
     view.call = call_of(command, decisions.communicator().ranks);
+  }
+  if (!command.graph_file.empty()) {
+    write_graphs(command, decisions);
   }
   std::string text;
   switch (command.output.format()) {
@@ -134,6 +180,7 @@ void add_tuning_command(CLI::App& app, Action& chosen) {
       "look at this size closely: each candidate's time, and the rule that excludes the others")
       ->group(job);
   add_text(*sub, "--datatype", command->datatype, "TYPE", "float, half, bfloat16, int8, …")
+      ->default_str("float")
       ->group(job);
   add_text(*sub, "--redop", command->redop, "OP", "sum, prod, max, min or avg")
       ->default_str("sum")
@@ -145,6 +192,9 @@ void add_tuning_command(CLI::App& app, Action& chosen) {
   add_text(*sub, "--tuner", command->tuner, "FILE",
            "a file of NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE), which overrules")
       ->group("NCCL");
+  add_text(*sub, "--write-graphs", command->graph_file, "FILE",
+           "also write the graphs as NCCL does (NCCL_GRAPH_DUMP_FILE), for NCCL_GRAPH_FILE")
+      ->group("Output");
   add_switch(*sub, "--rings", command->rings,
              "also the rings of all channels, and the trees of rank 0");
   add_output_options(*sub, command->output);

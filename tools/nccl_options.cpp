@@ -9,6 +9,7 @@
 #include "algorithms/nccl/io/graph_xml.hpp"
 #include "algorithms/nccl/io/topology_xml.hpp"
 #include "algorithms/nccl/machine_of_node.hpp"
+#include "algorithms/nccl/machine_parts.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
 
@@ -99,8 +100,13 @@ void keep_gpus(nccl::Machine& machine, std::size_t count) {
   }
 }
 
-void use_graph_file(const std::string& file, nccl::DecisionInput& input) {
-  for (const nccl::GraphOfFile& read : nccl::load_graph_xml(file).graphs) {
+void use_graph_file(const std::string& file, const OutputOptions& output,
+                    nccl::DecisionInput& input) {
+  const nccl::ReadGraphs graphs = nccl::load_graph_xml(file, gpu_numbers(input.machine));
+  for (const InputError& warning : graphs.warnings) {
+    note(output, warning.render("warning"));
+  }
+  for (const nccl::GraphOfFile& read : graphs.graphs) {
     switch (read.role) {
       case nccl::GraphRole::Ring:
         input.given_ring = read.graph;
@@ -113,8 +119,9 @@ void use_graph_file(const std::string& file, nccl::DecisionInput& input) {
         break;
       case nccl::GraphRole::CollNetChain:
       case nccl::GraphRole::CollNetDirect:
-        throw InputError("a CollNet graph cannot be given: it is not modelled", "NCCL_GRAPH_FILE",
-                         "leave graphs with id 2 and 4 out of the file");
+        note(output, "warning: " + printable(file) +
+                         ": CollNet graphs of a file are not modelled: they are searched");
+        break;
     }
   }
 }
@@ -127,6 +134,14 @@ std::uint32_t at_most(std::optional<std::uint32_t> asked, std::uint32_t there,
         option);
   }
   return asked.value_or(there);
+}
+
+nccl::Machine machine_of_file(const std::string& file, const OutputOptions& output) {
+  nccl::ReadMachine read = nccl::load_topology_xml(file);
+  for (const InputError& warning : read.warnings) {
+    note(output, warning.render("warning"));
+  }
+  return std::move(read.machine);
 }
 
 /// Whether the description still says what the file does.
@@ -153,8 +168,23 @@ nccl::Machine nccl_machine(const Machine& machine, const ClusterOptions& cluster
   }
 }
 
+std::vector<int> gpu_numbers(const nccl::Machine& machine) {
+  const nccl::MachineParts parts(machine);
+  std::vector<int> numbers;
+  for (const nccl::GpuPart& part : parts.gpus()) {
+    if (std::ranges::find(numbers, part.gpu->dev) != numbers.end()) {
+      throw InputError("several GPUs have number " + std::to_string(part.gpu->dev) +
+                           ": graph files of several hosts are not modelled",
+                       "NCCL_GRAPH_FILE");
+    }
+    numbers.push_back(part.gpu->dev);
+  }
+  return numbers;
+}
+
 nccl::Decisions nccl_decisions(const Machine& machine, const NcclOptions& options,
-                               const ClusterOptions& cluster, const NcclJob& job) {
+                               const ClusterOptions& cluster, const NcclJob& job,
+                               const OutputOptions& output) {
   nccl::DecisionInput input;
   input.configuration = configuration_of(machine, options);
   input.constants = nccl::find_constants(config_path(cluster), options.version);
@@ -162,13 +192,13 @@ nccl::Decisions nccl_decisions(const Machine& machine, const NcclOptions& option
       static_cast<int>(at_most(job.nodes, machine.cluster.graph().nodes(), "--nodes", "nodes"));
   input.machine = input.configuration.topo_file.empty()
                       ? nccl_machine(machine, cluster)
-                      : nccl::load_topology_xml(input.configuration.topo_file).machine;
+                      : machine_of_file(input.configuration.topo_file, output);
   if (job.gpus_per_node) {
     const std::uint32_t gpus = machine.cluster.spec().node.gpus;
     keep_gpus(input.machine, at_most(job.gpus_per_node, gpus, "--gpus-per-node", "GPUs a node"));
   }
   if (!input.configuration.graph_file.empty()) {
-    use_graph_file(input.configuration.graph_file, input);
+    use_graph_file(input.configuration.graph_file, output, input);
   }
   return nccl::Decisions(input);
 }

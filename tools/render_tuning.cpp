@@ -12,6 +12,7 @@
 #include "tools/render_csv.hpp"
 #include "tools/text_table.hpp"
 #include "tools/tuning_graphs.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
@@ -20,7 +21,7 @@ namespace {
 std::string headline(const TuningView& view) {
   const nccl::Communicator& communicator = view.decisions->communicator();
   const auto counted = [](int count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    return grouped(static_cast<std::uint64_t>(count)) + " " + what + (count == 1 ? "" : "s");
   };
   std::string text = fmt::format(
       "{}: {} of {}, as NCCL {} decides\n", view.machine->cluster.name(),
@@ -28,6 +29,12 @@ std::string headline(const TuningView& view) {
       view.version == view.decisions->constants().name
           ? view.version
           : view.version + " (constants of " + view.decisions->constants().name + ")");
+  if (const std::size_t parts = view.decisions->node().part_ranks.size(); parts > 1) {
+    text += fmt::format(
+        "  GPUs of a host reach each other sooner over its NICs: NCCL takes each host "
+        "for {} nodes\n",
+        parts);
+  }
   for (const NcclVariable& variable : view.variables) {
     text += fmt::format("  {}={} ({})\n", printable(variable.name), printable(variable.value),
                         printable(variable.origin));
@@ -110,24 +117,24 @@ std::string choice_text(nccl::Algorithm algorithm, nccl::Protocol protocol) {
   return fmt::format("{} {}", nccl::name(algorithm), nccl::name(protocol));
 }
 
+std::string crossovers_text(const std::vector<nccl::Crossover>& crossovers) {
+  std::string text;
+  for (const nccl::Crossover& crossover : crossovers) {
+    if (!text.empty()) {
+      text += ", from " + human_bytes(Bytes(static_cast<std::int64_t>(crossover.from_bytes))) + " ";
+    }
+    text += choice_text(crossover.algorithm, crossover.protocol);
+  }
+  return text;
+}
+
 std::string choices_text(const TuningView& view) {
   std::string text = "\nChoice by size (bytes of nccl-tests' size column)\n";
   for (const nccl::Function function : view.functions) {
-    nccl::Call call;
-    call.function = function;
-    text += fmt::format("  {:15}", name_of(nccl::collective_of(function)));
-    std::string separator;
-    for (const nccl::Crossover& crossover :
-         nccl::choices(view.decisions->input(), view.decisions->tuning(), call)) {
-      text += separator;
-      text +=
-          separator.empty()
-              ? ""
-              : "from " + human_bytes(Bytes(static_cast<std::int64_t>(crossover.from_bytes))) + " ";
-      text += choice_text(crossover.algorithm, crossover.protocol);
-      separator = ", ";
-    }
-    text += "\n";
+    const auto crossovers = choices_of(view, function);
+    text += fmt::format("  {:15}{}\n", name_of(nccl::collective_of(function)),
+                        crossovers ? crossovers_text(*crossovers)
+                                   : "none: NCCL_ALGO and NCCL_PROTO leave nothing, calls fail");
   }
   return text;
 }
@@ -138,8 +145,7 @@ std::string why_text(const TuningView& view) {
   const nccl::Tuning& tuning = view.decisions->tuning();
   const nccl::TunedChoice chosen = nccl::choose_with_tuner(input, tuning, tuned.call, view.tuner);
   const nccl::LaunchShape shape =
-      nccl::launch_shape(input, tuning.channels, chosen.contender.algorithm,
-                         chosen.contender.protocol, tuned.call.bytes);
+      nccl::launch_shape(input, tuning.channels, chosen, tuned.call.bytes);
   std::string text = fmt::format("\n{} of {}: {}, on {} channel{} of {} threads{}\n",
                                  name_of(tuned.collective), human_bytes(tuned.size),
                                  choice_text(chosen.contender.algorithm, chosen.contender.protocol),
@@ -178,6 +184,21 @@ std::string why_text(const TuningView& view) {
 }
 
 }  // namespace
+
+std::optional<std::vector<nccl::Crossover>> choices_of(const TuningView& view,
+                                                       nccl::Function function) {
+  nccl::Call call;
+  call.function = function;
+  try {
+    return nccl::choices_with_tuner(view.decisions->input(), view.decisions->tuning(), call,
+                                    view.tuner);
+  } catch (const InputError&) {
+    if (view.functions.size() == 1) {
+      throw;
+    }
+    return std::nullopt;
+  }
+}
 
 std::string render_tuning_table(const TuningView& view) {
   std::string text = headline(view) + graphs_text(view) + channels_text(view) + table_text(view) +

@@ -32,6 +32,11 @@ struct TuningView {
   bool rings = false;  ///< also the rings of all channels, and the trees of rank 0
 };
 
+/// The choices of a function; nothing if the variables leave it none and others are shown, too.
+/// Throws: InputError if it is the only one.
+[[nodiscard]] std::optional<std::vector<nccl::Crossover>> choices_of(const TuningView& view,
+                                                                     nccl::Function function);
+
 /// Graphs, channels, the table as NCCL's own log prints it, choices; with a call why.
 [[nodiscard]] std::string render_tuning_table(const TuningView& view);
 /// collsim/tuning/1; docs/output.md lists the fields.

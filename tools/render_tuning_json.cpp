@@ -77,11 +77,9 @@ ordered_json table_json(const TuningView& view) {
 ordered_json choices_json(const TuningView& view) {
   ordered_json all = ordered_json::object();
   for (const nccl::Function function : view.functions) {
-    nccl::Call call;
-    call.function = function;
     ordered_json list = ordered_json::array();
     for (const nccl::Crossover& crossover :
-         nccl::choices(view.decisions->input(), view.decisions->tuning(), call)) {
+         choices_of(view, function).value_or(std::vector<nccl::Crossover>())) {
       list.push_back({{"from_bytes", crossover.from_bytes},
                       {"algorithm", nccl::name(crossover.algorithm)},
                       {"protocol", nccl::name(crossover.protocol)}});
@@ -97,8 +95,8 @@ ordered_json call_json(const TuningView& view) {
   const nccl::Tuning& tuning = view.decisions->tuning();
   const nccl::TunedChoice chosen = nccl::choose_with_tuner(input, tuning, tuned.call, view.tuner);
   const nccl::Contender& winner = chosen.contender;
-  const nccl::LaunchShape shape = nccl::launch_shape(input, tuning.channels, winner.algorithm,
-                                                     winner.protocol, tuned.call.bytes);
+  const nccl::LaunchShape shape =
+      nccl::launch_shape(input, tuning.channels, chosen, tuned.call.bytes);
   ordered_json json{{"collective", name_of(tuned.collective)},
                     {"bytes", tuned.size.count()},
                     {"algorithm", nccl::name(winner.algorithm)},

@@ -134,33 +134,49 @@ std::vector<Contender> contenders(const TuningInput& input, const Tuning& tuning
   return result;
 }
 
-Contender choose(const TuningInput& input, const Tuning& tuning, const Call& call) {
+std::optional<Contender> winner(const std::vector<Contender>& contenders) {
   std::optional<Contender> best;
-  for (const Contender& contender : contenders(input, tuning, call)) {
+  for (const Contender& contender : contenders) {
     if (!contender.excluded && (!best || contender.time < best->time)) {
       best = contender;
     }
   }
+  return best;
+}
+
+Contender choose(const TuningInput& input, const Tuning& tuning, const Call& call) {
+  const std::optional<Contender> best = winner(contenders(input, tuning, call));
   if (!best) {
-    const bool restricted = input.configuration.algorithms.allowed[call.function].has_value();
+    const Configuration& configuration = input.configuration;
+    std::string variables;
+    if (configuration.algorithms.allowed[call.function]) {
+      variables = "NCCL_ALGO";
+    }
+    if (configuration.protocols.allowed[call.function]) {
+      variables += variables.empty() ? "NCCL_PROTO" : " and NCCL_PROTO";
+    }
     throw InputError("no algorithm and protocol is left for " + std::string(name(call.function)) +
                          " with type " + std::string(name_of(call.type)),
-                     restricted ? "NCCL_ALGO" : "NCCL_PROTO",
-                     "NCCL " + input.constants.name + " ends with an error here");
+                     variables, "NCCL " + input.constants.name + " ends with an error here");
   }
   return *best;
 }
 
-std::vector<Crossover> choices(const TuningInput& input, const Tuning& tuning, Call call) {
+std::vector<Crossover> scan_sizes(Call call,
+                                  const std::function<Contender(const Call&)>& choose_for) {
   std::vector<Crossover> result;
   for (call.bytes = least_scanned; call.bytes <= greatest_scanned; call.bytes *= 2) {
-    const Contender best = choose(input, tuning, call);
+    const Contender best = choose_for(call);
     if (result.empty() || result.back().algorithm != best.algorithm ||
         result.back().protocol != best.protocol) {
       result.push_back({call.bytes, best.algorithm, best.protocol});
     }
   }
   return result;
+}
+
+std::vector<Crossover> choices(const TuningInput& input, const Tuning& tuning, Call call) {
+  return scan_sizes(call, [&](const Call& sized) { return choose(input, tuning, sized); });
 }
 
 }  // namespace collsim::nccl

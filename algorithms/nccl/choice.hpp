@@ -6,6 +6,7 @@
 // Source: NCCL 2.28.9, src/enqueue.cc, src/graph/tuning.cc.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -39,7 +40,10 @@ struct Contender {
 [[nodiscard]] std::vector<Contender> contenders(const TuningInput& input, const Tuning& tuning,
                                                 const Call& call);
 
-/// The one that wins. Throws: InputError if NCCL_ALGO and NCCL_PROTO leave none.
+/// The one that wins; nothing if NCCL_ALGO and NCCL_PROTO leave none.
+[[nodiscard]] std::optional<Contender> winner(const std::vector<Contender>& contenders);
+
+/// The one that wins. Throws: InputError if there is none.
 [[nodiscard]] Contender choose(const TuningInput& input, const Tuning& tuning, const Call& call);
 
 /// From this size on (of those scanned) the choice is this.
@@ -55,6 +59,10 @@ inline constexpr std::uint64_t least_scanned = 1024;
 inline constexpr std::uint64_t greatest_scanned = std::uint64_t{8} << 30;
 
 /// Scans the powers of two from 1 KiB to 8 GiB, one call at a time; `call.bytes` is not read.
+[[nodiscard]] std::vector<Crossover> scan_sizes(
+    Call call, const std::function<Contender(const Call&)>& choose_for);
+
+/// What choose() says for these sizes.
 [[nodiscard]] std::vector<Crossover> choices(const TuningInput& input, const Tuning& tuning,
                                              Call call);
 

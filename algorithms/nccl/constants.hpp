@@ -159,6 +159,8 @@ struct TuningConstants {
   std::int64_t nvlink_chunk{0};
 
   std::vector<NvlinkRow> nvlink{};    ///< ascending
+  double sapphire_rapids_sockets{0};  ///< GB/s between two CPUs of the sort
+  double emerald_rapids_sockets{0};
   std::vector<SpeedLadder> speeds{};  ///< ascending
 };
 

@@ -31,6 +31,8 @@ DetectOptions detect_options(const Configuration& configuration, const TuningCon
       speed.bandwidth = static_cast<float>(row->bandwidth);
     }
   }
+  options.link_speeds.intel_sapphire_rapids = static_cast<float>(constants.sapphire_rapids_sockets);
+  options.link_speeds.intel_emerald_rapids = static_cast<float>(constants.emerald_rapids_sockets);
   options.p2p_disable = configuration.p2p_disabled;
   options.p2p_level = configuration.p2p_level;
   options.shm_disable = configuration.shm_disabled;
@@ -189,13 +191,52 @@ Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs,
   return communicator;
 }
 
+bool has_nic(const DetectedNode& node, const std::optional<int>& dev) {
+  return dev && std::ranges::any_of(node.system.all(PartKind::Net), [&](PartId net) {
+           return node.system.part(net).net.dev == *dev;
+         });
+}
+
+/// Throws: InputError if a graph that was given is not one of the node.
+void check_given(const std::optional<Graph>& graph, const DetectedNode& node, const char* which) {
+  const auto refuse = [which](std::size_t channel, const std::string& what) {
+    throw InputError(std::string(which) + ", channel " + std::to_string(channel) + ": " + what,
+                     "NCCL_GRAPH_FILE", "a graph file is of one machine and number of nodes");
+  };
+  const bool several = node.system.count(PartKind::Net) > 0;
+  for (std::size_t c = 0; graph && c < graph->channels.size(); ++c) {
+    const GraphChannel& channel = graph->channels[c];
+    for (const int gpu : channel.gpus) {
+      if (gpu < 0 || static_cast<std::size_t>(gpu) >= node.gpus.size()) {
+        refuse(c, "the node has no GPU of rank " + std::to_string(gpu));
+      }
+    }
+    if (graph->pattern != Pattern::Nvls && channel.gpus.size() != node.gpus.size()) {
+      refuse(c, "expected each of the " + std::to_string(node.gpus.size()) + " GPUs once, got " +
+                    std::to_string(channel.gpus.size()));
+    }
+    if (several && !(has_nic(node, channel.nic_in) && has_nic(node, channel.nic_out))) {
+      refuse(c, "expected a NIC of the node at both ends, for there are several nodes");
+    }
+  }
+}
+
+/// The node, for which the graphs that were given are right.
+DetectedNode checked_node(const DecisionInput& input) {
+  DetectedNode node = detect(input.machine, input.nodes > 1 ? NodeCount::Several : NodeCount::One,
+                             detect_options(input.configuration, input.constants));
+  check_given(input.given_ring, node, "ring");
+  check_given(input.given_tree, node, "tree");
+  check_given(input.given_nvls, node, "NVLS");
+  return node;
+}
+
 }  // namespace
 
 Decisions::Decisions(const DecisionInput& input)
     : configuration_(input.configuration),
       constants_(input.constants),
-      node_(detect(input.machine, input.nodes > 1 ? NodeCount::Several : NodeCount::One,
-                   detect_options(configuration_, constants_))),
+      node_(checked_node(input)),
       graphs_(search_graphs(node_, search_options(input))),
       communicator_(communicator_of(node_, graphs_, constants_, input.nodes)),
       tuning_(tune(this->input())) {}

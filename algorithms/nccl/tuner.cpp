@@ -1,5 +1,7 @@
 #include "algorithms/nccl/tuner.hpp"
 
+#include <algorithm>
+
 namespace collsim::nccl {
 
 bool fits(const TunerRule& rule, const Communicator& communicator, const Call& call) {
@@ -26,6 +28,24 @@ TunedChoice choose_with_tuner(const TuningInput& input, const Tuning& tuning, co
     }
   }
   return {choose(input, tuning, call), nullptr};
+}
+
+LaunchShape launch_shape(const TuningInput& input, const Channels& channels,
+                         const TunedChoice& choice, std::uint64_t bytes) {
+  LaunchShape shape =
+      launch_shape(input, channels, choice.contender.algorithm, choice.contender.protocol, bytes);
+  if (choice.rule != nullptr && choice.rule->channels) {
+    const int most = std::max(static_cast<int>(channels.collective.size()), shape.channels);
+    shape.channels = std::clamp(*choice.rule->channels, 1, most);
+  }
+  return shape;
+}
+
+std::vector<Crossover> choices_with_tuner(const TuningInput& input, const Tuning& tuning,
+                                          const Call& call, const std::vector<TunerRule>& rules) {
+  return scan_sizes(call, [&](const Call& sized) {
+    return choose_with_tuner(input, tuning, sized, rules).contender;
+  });
 }
 
 }  // namespace collsim::nccl

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/nccl/choice.hpp"
+#include "algorithms/nccl/launch_shape.hpp"
 
 namespace collsim::nccl {
 
@@ -41,5 +42,14 @@ struct TunedChoice {
 /// Complexity: O(rules).
 [[nodiscard]] TunedChoice choose_with_tuner(const TuningInput& input, const Tuning& tuning,
                                             const Call& call, const std::vector<TunerRule>& rules);
+
+/// Channels and threads of a choice: a rule may say how many channels, at most as many as there are.
+[[nodiscard]] LaunchShape launch_shape(const TuningInput& input, const Channels& channels,
+                                       const TunedChoice& choice, std::uint64_t bytes);
+
+/// Crossovers as choices() gives them, with these rules.
+[[nodiscard]] std::vector<Crossover> choices_with_tuner(const TuningInput& input,
+                                                        const Tuning& tuning, const Call& call,
+                                                        const std::vector<TunerRule>& rules);
 
 }  // namespace collsim::nccl

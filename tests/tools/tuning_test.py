@@ -88,6 +88,14 @@ class Decisions(program.Case):
                      "error: --bytes: needs a COLLECTIVE: why one is chosen differs from one to the next")
         self.refused(["tuning", "--cluster", "dgx-h100", "--redop", "max"],
                      "error: --redop: has no effect without --bytes")
+        self.refused(["tuning", "--cluster", "dgx-h100", "--datatype", "half"],
+                     "error: --datatype: has no effect without --bytes")
+        self.refused(["tuning", "broadcast", "--cluster", "dgx-h100", "--bytes", "1M", "--redop", "max"],
+                     "error: --redop: broadcast reduces nothing\n"
+                     "hint: leave the option out; it is for all_reduce, reduce_scatter and reduce")
+        for words in (["--bytes", "1M"], ["--rings"]):
+            self.refused(["tuning", "all_reduce", "--cluster", "dgx-h100", *words, "--format", "csv"],
+                         f"error: {words[0]}: has no effect on CSV, which has the table alone")
         self.refused(["tuning", "all_to_all", "--cluster", "dgx-h100"],
                      "error: COLLECTIVE: all_to_all is made of sends and receives: NCCL has no algorithm to choose\n"
                      "hint: all_reduce, all_gather, reduce_scatter, broadcast or reduce")
@@ -135,6 +143,45 @@ class Variables(program.Case):
         self.assertEqual(tuning(self, *words, "64K")["call"]["algorithm"], "Tree")
         self.assertTrue(tuning(self, *words, "64K")["call"]["by_tuner"])
         self.assertEqual(tuning(self, *words, "64M")["call"]["algorithm"], "NVLS")
+
+    def test_a_tuner_file_changes_the_choices_and_may_set_the_channels(self):
+        self.file("tuner.conf", "allreduce,0,1048576,tree,simple,4,-1,-1\n")
+        document = tuning(self, "all_reduce", "--cluster", "dgx-h100", "--tuner", "tuner.conf", "--bytes", "64K")
+        self.assertEqual(document["call"]["channels"], 4)
+        # What the file says holds to 1 MiB; then NCCL chooses, NVLS from 2 MiB on.
+        self.assertEqual([(row["from_bytes"], row["algorithm"], row["protocol"])
+                          for row in document["choices"]["all_reduce"]],
+                         [(1024, "Tree", "Simple"), (2 << 20, "NVLS", "Simple")])
+
+    def test_what_leaves_nothing_is_said_of_each_collective(self):
+        text = self.output("tuning", "--cluster", "dgx-h100", "--env", "NCCL_ALGO=Tree")
+        self.assertRegex(text, r"all_gather +none: NCCL_ALGO and NCCL_PROTO leave nothing, calls fail")
+        self.assertEqual(tuning(self, "--cluster", "dgx-h100", "--env", "NCCL_ALGO=Tree")["choices"]["reduce"], [])
+        self.refused(["tuning", "all_gather", "--cluster", "dgx-h100", "--env", "NCCL_ALGO=Tree", "--env",
+                      "NCCL_PROTO=LL"],
+                     "error: NCCL_ALGO and NCCL_PROTO: no algorithm and protocol is left for AllGather with type float\n"
+                     "hint: NCCL 2.28 ends with an error here")
+
+
+class GraphFiles(program.Case):
+    def test_written_graphs_are_read_back(self):
+        words = ["--cluster", "dgx-h100-x4"]
+        searched = tuning(self, *words, "--write-graphs", "graphs.xml")
+        given = tuning(self, *words, "--env", "NCCL_GRAPH_FILE=graphs.xml")
+        for key in ("graphs", "channels", "table", "choices", "rings"):
+            self.assertEqual(given[key], searched[key], key)
+
+    def test_graphs_of_another_machine_are_refused(self):
+        self.output("tuning", "--cluster", "dgx-h100", "--write-graphs", "one.xml")
+        self.refused(["tuning", "--cluster", "dgx-h100-x4", "--env", "NCCL_GRAPH_FILE=one.xml"],
+                     "error: NCCL_GRAPH_FILE: ring, channel 0: expected a NIC of the node at both ends, for there are "
+                     "several nodes\nhint: a graph file is of one machine and number of nodes")
+        done = self.run_program("tuning", "--cluster", "dgx-h100", "--gpus-per-node", "4", "--env",
+                                "NCCL_GRAPH_FILE=one.xml")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"^one\.xml:\d+:\d+: error: gpu\.dev: the node has no GPU 4\n")
+        self.refused(["tuning", "--cluster", "gb200-nvl72", "--env", "NCCL_GRAPH_FILE=one.xml"],
+                     "error: NCCL_GRAPH_FILE: several GPUs have number 0: graph files of several hosts are not modelled")
 
 
 class TopologyFiles(program.Case):

@@ -51,7 +51,7 @@ std::vector<ListedConstants> list_constants(const ConfigPath& path) {
   for (const auto& [name, file] : config_files(path, "parameters")) {
     if (name.starts_with(prefix)) {
       const ConstantsHead head = read_head(parse_constants(read_file(file), file));
-      listed.push_back({name.substr(prefix.size()), file, head.versions});
+      listed.push_back({name.substr(prefix.size()), head.description, file, head.versions});
     }
   }
   const auto order = [](const ListedConstants& constants) {
@@ -60,6 +60,13 @@ std::vector<ListedConstants> list_constants(const ConfigPath& path) {
   };
   std::sort(listed.begin(), listed.end(),
             [&order](const auto& a, const auto& b) { return order(a) < order(b); });
+  for (std::size_t i = 1; i < listed.size(); ++i) {
+    if (listed[i - 1].versions.contains(listed[i].versions.first)) {
+      throw InputError("NCCL " + to_text(listed[i].versions.first) + " is listed by " +
+                           listed[i - 1].file + ", too",
+                       "versions", "a version has one file", SourceLocation{listed[i].file, 0, 0, ""});
+    }
+  }
   return listed;
 }
 

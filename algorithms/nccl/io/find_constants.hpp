@@ -13,12 +13,13 @@ namespace collsim::nccl {
 
 struct ListedConstants {
   std::string name{};  ///< "2.28" of nccl-tuning-2.28.yaml
+  std::string description{};
   std::string file{};
   VersionRange versions{};
 };
 
 /// All files parameters/nccl-tuning-*.yaml, in the order of their versions.
-/// Throws: InputError where one cannot be read.
+/// Throws: InputError where one cannot be read, or two list the same version.
 [[nodiscard]] std::vector<ListedConstants> list_constants(const ConfigPath& path);
 
 /// The constants of a version ("2.28", "2.29.2"): "x.y" means the last release of that series.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array keys{
     "description",     "versions", "base",     "latency",   "caps",   "nvls",         "ring",
-    "tree_correction", "rules",    "channels", "send_recv", "nvlink", "search_speeds"};
+    "tree_correction", "rules",    "channels", "send_recv", "nvlink", "sockets", "search_speeds"};
 constexpr std::array generation_words{"volta", "ampere", "hopper", "blackwell"};
 constexpr std::size_t most_corrections = 32;
 constexpr std::size_t most_speeds = 64;
@@ -224,6 +224,10 @@ void read_speeds(ReadContext context, const ConstantsReader& reader, TuningConst
             [](const ConstantsReader& row, NvlinkRow& speed) {
               row.number("bandwidth", speed.bandwidth);
             });
+  const ConstantsReader sockets =
+      reader.inside("sockets", {"intel_sapphire_rapids", "intel_emerald_rapids"});
+  sockets.number("intel_sapphire_rapids", constants.sapphire_rapids_sockets);
+  sockets.number("intel_emerald_rapids", constants.emerald_rapids_sockets);
   read_rows(context, reader, "search_speeds", {"from_sm", "one_node", "several_nodes"},
             constants.speeds, [](const ConstantsReader& row, SpeedLadder& speeds) {
               for (const char* const scale : {"one_node", "several_nodes"}) {
@@ -244,7 +248,12 @@ VersionRange read_versions(const MappingReader& reader) {
     }
     return *parsed;
   };
-  return {version("first"), version("last")};
+  const VersionRange range{version("first"), version("last")};
+  if (!range.contains(range.first)) {
+    versions.refuse("last", "expected " + to_text(range.first) + " or a later version, got " +
+                                in_quotes(to_text(range.last)));
+  }
+  return range;
 }
 
 }  // namespace
@@ -259,6 +268,7 @@ ConstantsHead read_head(const ConstantsFile& file) {
   std::vector<Provenance> values;
   const MappingReader reader({file.tree, values}, {file.root, ""}, words(keys));
   ConstantsHead head;
+  head.description = reader.text("description");
   head.versions = read_versions(reader);
   head.base = reader.text("base", Default<std::string>{"", "default"});
   return head;

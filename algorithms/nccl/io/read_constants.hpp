@@ -12,8 +12,9 @@
 
 namespace collsim::nccl {
 
-/// The head of a file: its versions, and the name of the file it is based on ("2.28"), or empty.
+/// The head of a file: what it says of itself, its versions, and the name of the file it is based on ("2.28"), or empty.
 struct ConstantsHead {
+  std::string description{};
   VersionRange versions{};
   std::string base{};
 };

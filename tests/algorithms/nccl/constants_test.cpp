@@ -108,8 +108,8 @@ TEST_CASE("constants: a version lies in the file that lists it") {
   CHECK(file_of("2.22") == "2.21-2.22");
   CHECK(file_of("2.23.4") == "2.23");
   CHECK(file_of("2.24.3") == "2.24");
-  CHECK(file_of("2.25.1") == "2.25-2.26");
-  CHECK(file_of("2.26") == "2.25-2.26");
+  CHECK(file_of("2.25.1") == "2.25");
+  CHECK(file_of("2.26") == "2.26");
   CHECK(file_of("2.27.7") == "2.27");
   CHECK(file_of("2.28.3") == "2.28");
   CHECK(file_of("2.29.2") == "2.29.2");
@@ -122,7 +122,7 @@ TEST_CASE("constants: a version lies in the file that lists it") {
 
 TEST_CASE("constants: other versions are refused with what is known") {
   const std::string known =
-      "\nhint: known: 2.18, 2.19, 2.20, 2.21-2.22, 2.23, 2.24, 2.25-2.26, 2.27, 2.28, "
+      "\nhint: known: 2.18, 2.19, 2.20, 2.21-2.22, 2.23, 2.24, 2.25, 2.26, 2.27, 2.28, "
       "2.29.2-2.29.3, 2.29.7-2.29.x or 2.30";
   CHECK(refusal(shipped(), "2.17") ==
         "error: --nccl: the decisions of NCCL 2.17 are not known" + known);
@@ -143,7 +143,7 @@ TEST_CASE("constants: other versions are refused with what is known") {
 
 TEST_CASE("constants: what is listed does not overlap") {
   const std::vector<ListedConstants> listed = list_constants(shipped());
-  REQUIRE(listed.size() == 12);
+  REQUIRE(listed.size() == 13);
   for (const ListedConstants& one : listed) {
     for (const ListedConstants& other : listed) {
       INFO(one.name << " and " << other.name);
@@ -151,6 +151,20 @@ TEST_CASE("constants: what is listed does not overlap") {
       CHECK((one.name == other.name || !other.versions.contains(one.versions.last)));
     }
   }
+}
+
+TEST_CASE("constants: a range of versions that runs back is refused") {
+  const std::string head = "description: x\nversions: ";
+  CHECK_THROWS_WITH(
+      read_head(parse_constants(head + "{ first: \"2.98\", last: \"2.97\" }\n", "x")),
+      Catch::Matchers::ContainsSubstring("expected 2.98 or a later version, got \"2.97\""));
+}
+
+// Release notes: the links of Sapphire and Emerald Rapids are new in 2.26.
+TEST_CASE("constants: links between CPUs") {
+  CHECK(find_constants(shipped(), "2.25").sapphire_rapids_sockets == 10);
+  CHECK(find_constants(shipped(), "2.26").sapphire_rapids_sockets == 22);
+  CHECK(find_constants(shipped(), "2.28").emerald_rapids_sockets == 40);
 }
 
 // Differences that NCCL's sources and release notes state.
