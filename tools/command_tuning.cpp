@@ -43,34 +43,46 @@ std::vector<nccl::Function> functions_of(const TuningCommand& command) {
   }
   const CollectiveKind kind = collective_of(command.collective);
   const auto function = nccl::function_of(kind);
-  if (!function) {
-    throw InputError(std::string(name_of(kind)) +
-                         " is made of sends and receives: NCCL has no algorithm to choose",
-                     "COLLECTIVE", "all_reduce, all_gather, reduce_scatter, broadcast or reduce");
+  return function ? std::vector<nccl::Function>{*function} : std::vector<nccl::Function>{};
+}
+
+/// Made of sends and receives: NCCL has no algorithm to choose.
+bool is_send_recv(const TuningCommand& command) {
+  return !command.collective.empty() && !nccl::function_of(collective_of(command.collective));
+}
+
+/// The size column of nccl-tests, for the type of --datatype.
+CollectiveCall sized_call(const TuningCommand& command, int ranks) {
+  const CollectiveKind kind = collective_of(command.collective);
+  const DataType type =
+      command.datatype.empty() ? DataType::Float32 : data_type_of(command.datatype, "--datatype");
+  const CollectiveCall call = call_for_size(kind, static_cast<std::uint32_t>(ranks),
+                                            size_of_option(command.bytes, "--bytes"), type);
+  if (call.size() == Bytes(0)) {
+    throw InputError("no whole element for each rank: NCCL runs nothing", "--bytes");
   }
-  return {*function};
+  return call;
+}
+
+TunedSendRecv send_recv_of(const TuningCommand& command, int ranks) {
+  const CollectiveCall call = sized_call(command, ranks);
+  const bool whole = call.kind == CollectiveKind::SendRecv;
+  return {call.kind, call.size(), whole ? call.size() : Bytes(call.size().count() / ranks)};
 }
 
 /// Bytes as NCCL's model counts them: the larger of what a rank sends and receives.
 TunedCall call_of(const TuningCommand& command, int ranks) {
-  if (command.collective.empty()) {
-    throw InputError("needs a COLLECTIVE: why one is chosen differs from one to the next",
-                     "--bytes");
-  }
+  const CollectiveCall call = sized_call(command, ranks);
   TunedCall tuned;
-  tuned.collective = collective_of(command.collective);
-  const DataType type =
-      command.datatype.empty() ? DataType::Float32 : data_type_of(command.datatype, "--datatype");
-  const CollectiveCall call = call_for_size(tuned.collective, static_cast<std::uint32_t>(ranks),
-                                            size_of_option(command.bytes, "--bytes"), type);
+  tuned.collective = call.kind;
   tuned.size = call.size();
-  tuned.call.function = *nccl::function_of(tuned.collective);
+  tuned.call.function = *nccl::function_of(call.kind);
   tuned.call.bytes = static_cast<std::uint64_t>(call.size().count());
-  tuned.call.type = type;
+  tuned.call.type = call.type;
   if (!command.redop.empty()) {
     tuned.call.op = reduction_of(command.redop, "--redop");
-    if (!reduces(tuned.collective)) {
-      throw InputError(std::string(name_of(tuned.collective)) + " reduces nothing", "--redop",
+    if (!reduces(call.kind)) {
+      throw InputError(std::string(name_of(call.kind)) + " reduces nothing", "--redop",
                        "leave the option out; it is for all_reduce, reduce_scatter and reduce");
     }
   }
@@ -79,6 +91,10 @@ TunedCall call_of(const TuningCommand& command, int ranks) {
 }
 
 void refuse_without_effect(const TuningCommand& command) {
+  if (!command.bytes.empty() && command.collective.empty()) {
+    throw InputError("needs a COLLECTIVE: why one is chosen differs from one to the next",
+                     "--bytes");
+  }
   const auto needs_bytes = [&command](bool given, const char* option) {
     if (given && command.bytes.empty()) {
       throw InputError("has no effect without --bytes", option);
@@ -87,6 +103,20 @@ void refuse_without_effect(const TuningCommand& command) {
   needs_bytes(!command.redop.empty(), "--redop");
   needs_bytes(!command.datatype.empty(), "--datatype");
   needs_bytes(command.pipelined != 1, "--group-calls");
+  if (is_send_recv(command)) {
+    const std::string why =
+        "has no effect on " + std::string(name_of(collective_of(command.collective))) +
+        ", which is made of sends and receives: there is no algorithm to choose";
+    for (const auto& [given, option] :
+         {std::pair(!command.redop.empty(), "--redop"),
+          std::pair(command.pipelined != 1, "--group-calls"),
+          std::pair(!command.tuner.empty(), "--tuner"),
+          std::pair(command.output.format() == Format::Csv, "--format csv")}) {
+      if (given) {
+        throw InputError(why, option);
+      }
+    }
+  }
   if (command.output.format() != Format::Csv) {
     return;
   }
@@ -137,7 +167,9 @@ Exit tuning(const TuningCommand& command) {
   if (!command.tuner.empty()) {
     view.tuner = nccl::parse_tuner(read_file(command.tuner), command.tuner);
   }
-  if (!command.bytes.empty()) {
+  if (!command.bytes.empty() && is_send_recv(command)) {
+    view.send_recv = send_recv_of(command, decisions.communicator().ranks);
+  } else if (!command.bytes.empty()) {
     view.call = call_of(command, decisions.communicator().ranks);
   }
   if (!command.graph_file.empty()) {
@@ -168,7 +200,7 @@ void add_tuning_command(CLI::App& app, Action& chosen) {
   const NumberRange at_least_one{1, std::numeric_limits<std::uint32_t>::max()};
   const char* const job = "Job";
   add_text(*sub, "COLLECTIVE", command->collective, "",
-           "all_reduce, all_gather, reduce_scatter, broadcast or reduce; without: all of them");
+           "a collective; without: all those that NCCL has algorithms for");
   add_cluster_options(*sub, command->cluster);
   add_number(*sub, "--nodes", command->job.nodes, at_least_one, "use the first N nodes")
       ->group(job);

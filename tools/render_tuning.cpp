@@ -139,50 +139,6 @@ std::string choices_text(const TuningView& view) {
   return text;
 }
 
-std::string why_text(const TuningView& view) {
-  const TunedCall& tuned = *view.call;
-  const nccl::TuningInput input = view.decisions->input();
-  const nccl::Tuning& tuning = view.decisions->tuning();
-  const nccl::TunedChoice chosen = nccl::choose_with_tuner(input, tuning, tuned.call, view.tuner);
-  const nccl::LaunchShape shape =
-      nccl::launch_shape(input, tuning.channels, chosen, tuned.call.bytes);
-  std::string text = fmt::format("\n{} of {}: {}, on {} channel{} of {} threads{}\n",
-                                 name_of(tuned.collective), human_bytes(tuned.size),
-                                 choice_text(chosen.contender.algorithm, chosen.contender.protocol),
-                                 shape.channels, shape.channels == 1 ? "" : "s", shape.threads,
-                                 chosen.rule != nullptr ? ", because the tuner file says so" : "");
-  TextTable table;
-  table.add_column("candidate", Align::Left);
-  table.add_column("latency us");
-  table.add_column("bytes / bandwidth us");
-  table.add_column("time us");
-  table.add_column("", Align::Left, 60);
-  std::vector<nccl::Contender> contenders = nccl::contenders(input, tuning, tuned.call);
-  std::ranges::stable_sort(contenders, [](const nccl::Contender& a, const nccl::Contender& b) {
-    if (a.excluded || b.excluded) {
-      return !a.excluded && b.excluded;
-    }
-    return a.time < b.time;
-  });
-  for (const nccl::Contender& contender : contenders) {
-    const std::string name = choice_text(contender.algorithm, contender.protocol);
-    if (contender.excluded == nccl::Exclusion::NotImplemented ||
-        contender.excluded == nccl::Exclusion::SimpleOnly) {
-      continue;
-    }
-    if (contender.excluded) {
-      table.add_row({name, "", "", "", std::string(nccl::rule(*contender.excluded))});
-      continue;
-    }
-    const bool wins = contender.algorithm == chosen.contender.algorithm &&
-                      contender.protocol == chosen.contender.protocol;
-    table.add_row({name, fmt::format("{:.1f}", contender.latency),
-                   fmt::format("{:.1f}", contender.time - contender.latency),
-                   fmt::format("{:.1f}", contender.time), wins ? "chosen" : ""});
-  }
-  return text + table.render("  ");
-}
-
 }  // namespace
 
 std::optional<std::vector<nccl::Crossover>> choices_of(const TuningView& view,
@@ -201,10 +157,15 @@ std::optional<std::vector<nccl::Crossover>> choices_of(const TuningView& view,
 }
 
 std::string render_tuning_table(const TuningView& view) {
-  std::string text = headline(view) + graphs_text(view) + channels_text(view) + table_text(view) +
-                     choices_text(view);
+  std::string text = headline(view) + graphs_text(view) + channels_text(view);
+  if (!view.functions.empty()) {
+    text += table_text(view) + choices_text(view);
+  }
   if (view.call) {
-    text += why_text(view);
+    text += tuned_call_text(view);
+  }
+  if (view.send_recv) {
+    text += send_recv_text(view);
   }
   if (view.rings) {
     text += rings_text(*view.decisions);

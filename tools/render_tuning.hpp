@@ -20,6 +20,13 @@ struct TunedCall {
   nccl::Call call;  ///< as NCCL's model takes it
 };
 
+/// A size of sends and receives, or of a collective that is made of them.
+struct TunedSendRecv {
+  CollectiveKind collective{CollectiveKind::SendRecv};
+  Bytes size{};  ///< nccl-tests' size column
+  Bytes each{};  ///< from one rank to another
+};
+
 /// What is shown.
 struct TuningView {
   const Machine* machine = nullptr;
@@ -29,6 +36,7 @@ struct TuningView {
   std::vector<nccl::Function> functions;  ///< those that are asked for
   std::vector<nccl::TunerRule> tuner;     ///< of a tuner file
   std::optional<TunedCall> call;
+  std::optional<TunedSendRecv> send_recv;
   bool rings = false;  ///< also the rings of all channels, and the trees of rank 0
 };
 
@@ -36,6 +44,11 @@ struct TuningView {
 /// Throws: InputError if it is the only one.
 [[nodiscard]] std::optional<std::vector<nccl::Crossover>> choices_of(const TuningView& view,
                                                                      nccl::Function function);
+
+/// Why a call runs as it does, and how it is laid out. Requires: view.call.
+[[nodiscard]] std::string tuned_call_text(const TuningView& view);
+/// How sends and receives are cut. Requires: view.send_recv.
+[[nodiscard]] std::string send_recv_text(const TuningView& view);
 
 /// Graphs, channels, the table as NCCL's own log prints it, choices; with a call why.
 [[nodiscard]] std::string render_tuning_table(const TuningView& view);

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "algorithms/nccl/chunk_size.hpp"
-#include "algorithms/nccl/launch_shape.hpp"
+#include "algorithms/nccl/call_geometry.hpp"
 #include "algorithms/nccl/rings.hpp"
+#include "algorithms/nccl/send_recv.hpp"
 #include "algorithms/nccl/trees.hpp"
 #include "tools/json_text.hpp"
 #include "tools/render_tuning.hpp"
@@ -95,15 +95,23 @@ ordered_json call_json(const TuningView& view) {
   const nccl::Tuning& tuning = view.decisions->tuning();
   const nccl::TunedChoice chosen = nccl::choose_with_tuner(input, tuning, tuned.call, view.tuner);
   const nccl::Contender& winner = chosen.contender;
-  const nccl::LaunchShape shape =
-      nccl::launch_shape(input, tuning.channels, chosen, tuned.call.bytes);
+  const nccl::CallGeometry geometry = nccl::call_geometry(input, tuning, tuned.call, chosen);
   ordered_json json{{"collective", name_of(tuned.collective)},
                     {"bytes", tuned.size.count()},
                     {"algorithm", nccl::name(winner.algorithm)},
                     {"protocol", nccl::name(winner.protocol)},
                     {"by_tuner", chosen.rule != nullptr},
-                    {"channels", shape.channels},
-                    {"threads", shape.threads}};
+                    {"channels", geometry.shape.channels},
+                    {"threads", geometry.shape.threads},
+                    {"chunk_bytes", geometry.chunk.bytes},
+                    {"chunk_steps", geometry.chunk.steps},
+                    {"slice_steps", geometry.chunk.slice_steps},
+                    {"loops", geometry.chunk.loops},
+                    {"element_bytes", geometry.element_size}};
+  json["parts"] = ordered_json::array();
+  for (const nccl::ChannelPart& part : geometry.parts) {
+    json["parts"].push_back({{"channel", part.channel}, {"count", part.count}});
+  }
   json["candidates"] = ordered_json::array();
   for (const nccl::Contender& contender : nccl::contenders(input, tuning, tuned.call)) {
     ordered_json candidate{{"algorithm", nccl::name(contender.algorithm)},
@@ -116,6 +124,29 @@ ordered_json call_json(const TuningView& view) {
       candidate["bandwidth_GBps"] = plain(contender.bandwidth);
     }
     json["candidates"].push_back(std::move(candidate));
+  }
+  return json;
+}
+
+ordered_json send_recv_json(const TuningView& view) {
+  const TunedSendRecv& tuned = *view.send_recv;
+  const nccl::Communicator& communicator = view.decisions->communicator();
+  ordered_json json{{"collective", name_of(tuned.collective)},
+                    {"bytes", tuned.size.count()},
+                    {"bytes_to_a_peer", tuned.each.count()}};
+  const auto add = [&](const char* name, nccl::PeerIs peer) {
+    const nccl::SendRecvShape shape = nccl::send_recv_shape(
+        view.decisions->input(), view.decisions->tuning().channels, tuned.each.count(), peer);
+    json[name] = {{"protocol", nccl::name(shape.protocol)},
+                  {"channels", shape.parts},
+                  {"channel_bytes", shape.part},
+                  {"chunk_bytes", shape.chunk}};
+  };
+  if (communicator.max_ranks_per_node > 1) {
+    add("local", nccl::PeerIs::Local);
+  }
+  if (communicator.nodes > 1) {
+    add("remote", nccl::PeerIs::Remote);
   }
   return json;
 }
@@ -177,6 +208,9 @@ std::string render_tuning_json(const TuningView& view) {
   document["choices"] = choices_json(view);
   if (view.call) {
     document["call"] = call_json(view);
+  }
+  if (view.send_recv) {
+    document["send_recv"] = send_recv_json(view);
   }
   if (view.rings || communicator.nodes <= most_nodes_with_rings) {
     document["rings"] = rings_json(decisions);

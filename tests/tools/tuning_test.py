@@ -77,6 +77,33 @@ class Decisions(program.Case):
                       "                            Ring                  |", text)
         self.assertIn("    AllReduce |    15.2/  43.6 |    31.5/ 128.8 |    64.4/ 165.6 |    15.0/  80.6 |", text)
 
+    def test_the_parts_and_chunks_of_a_call(self):
+        # NCCL 2.28.9: 1 MiB with Ring and LL on 24 channels is 23 parts of 11264 floats and one of 3072.
+        call = tuning(self, "all_reduce", "--cluster", "dgx-h100", "--bytes", "1M")["call"]
+        self.assertEqual((call["algorithm"], call["protocol"], call["element_bytes"]), ("Ring", "LL", 4))
+        self.assertEqual([part["count"] for part in call["parts"]], [11264] * 23 + [3072])
+        self.assertEqual(call["chunk_bytes"], 32 << 10)
+        self.assertIn("a channel does 44 KiB (the last one 12 KiB), in chunks of 32 KiB",
+                      self.output("tuning", "all_reduce", "--cluster", "dgx-h100", "--bytes", "1M"))
+        halved = tuning(self, "all_reduce", "--cluster", "dgx-h100", "--bytes", "1M", "--env",
+                        "NCCL_LL_BUFFSIZE=262144")["call"]
+        self.assertEqual(halved["chunk_bytes"], 16 << 10)
+
+    def test_sends_and_receives(self):
+        # 64 MiB over 32 ranks is 2 MiB to each; two channels a peer; 128 KiB a chunk over several nodes.
+        cut = tuning(self, "all_to_all", "--cluster", "dgx-h100-x4", "--bytes", "64M")["send_recv"]
+        self.assertEqual(cut["bytes_to_a_peer"], 2 << 20)
+        self.assertEqual(cut["remote"], {"protocol": "Simple", "channels": 2, "channel_bytes": 1 << 20,
+                                         "chunk_bytes": 128 << 10})
+        # LL up to 16 KiB a channel, inside a node.
+        self.assertEqual(tuning(self, "send_recv", "--cluster", "dgx-h100", "--bytes", "1K")["send_recv"]["local"]
+                         ["protocol"], "LL")
+        smaller = tuning(self, "all_to_all", "--cluster", "dgx-h100-x4", "--bytes", "64M", "--env",
+                         "NCCL_P2P_NET_CHUNKSIZE=65536")["send_recv"]
+        self.assertEqual(smaller["remote"]["chunk_bytes"], 64 << 10)
+        self.assertRegex(self.output("tuning", "all_to_all", "--cluster", "dgx-h100-x4", "--bytes", "64M"),
+                         r"on another node +Simple +2 +1 MiB +128 KiB")
+
     def test_csv_has_a_line_an_entry(self):
         lines = self.output("tuning", "all_gather", "--cluster", "dgx-h100", "--format", "csv").splitlines()
         self.assertEqual(lines[0], "collective,algorithm,protocol,latency_us,bandwidth_GBps,excluded")
@@ -96,9 +123,11 @@ class Decisions(program.Case):
         for words in (["--bytes", "1M"], ["--rings"]):
             self.refused(["tuning", "all_reduce", "--cluster", "dgx-h100", *words, "--format", "csv"],
                          f"error: {words[0]}: has no effect on CSV, which has the table alone")
-        self.refused(["tuning", "all_to_all", "--cluster", "dgx-h100"],
-                     "error: COLLECTIVE: all_to_all is made of sends and receives: NCCL has no algorithm to choose\n"
-                     "hint: all_reduce, all_gather, reduce_scatter, broadcast or reduce")
+        self.refused(["tuning", "all_to_all", "--cluster", "dgx-h100", "--bytes", "1M", "--redop", "max"],
+                     "error: --redop: has no effect on all_to_all, which is made of sends and receives: there is no "
+                     "algorithm to choose")
+        self.refused(["tuning", "all_reduce", "--cluster", "dgx-h100", "--bytes", "3"],
+                     "error: --bytes: no whole element for each rank: NCCL runs nothing")
 
     def test_a_machine_that_is_not_described_enough(self):
         done = self.run_program("tuning", "--cluster", "textbook-star")
