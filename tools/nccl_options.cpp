@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "algorithms/nccl/fill_template.hpp"
 #include "algorithms/nccl/io/find_constants.hpp"
 #include "algorithms/nccl/io/graph_xml.hpp"
 #include "algorithms/nccl/io/topology_xml.hpp"
@@ -190,9 +191,10 @@ nccl::Decisions nccl_decisions(const Machine& machine, const NcclOptions& option
   input.constants = nccl::find_constants(config_path(cluster), options.version);
   input.nodes =
       static_cast<int>(at_most(job.nodes, machine.cluster.graph().nodes(), "--nodes", "nodes"));
-  input.machine = input.configuration.topo_file.empty()
-                      ? nccl_machine(machine, cluster)
-                      : machine_of_file(input.configuration.topo_file, output);
+  input.machine = nccl_machine(machine, cluster);
+  if (const std::string& file = input.configuration.topo_file; !file.empty()) {
+    input.machine = nccl::fill_template(machine_of_file(file, output), input.machine);
+  }
   if (job.gpus_per_node) {
     const std::uint32_t gpus = machine.cluster.spec().node.gpus;
     keep_gpus(input.machine, at_most(job.gpus_per_node, gpus, "--gpus-per-node", "GPUs a node"));

@@ -71,9 +71,11 @@ void MachineParts::number_gpus() {
     }
   }
   if (found.empty()) {
-    throw InputError("the node has no GPU", {},
-                     "templates of clouds leave the GPUs to NCCL: take a dump of a running job "
-                     "(NCCL_TOPO_DUMP_FILE)");
+    throw InputError(
+        "the node has no GPU", {},
+        "templates of clouds leave the GPUs to NCCL: take a dump of a running job "
+        "(NCCL_TOPO_DUMP_FILE), or name the machine with --cluster and the template with "
+        "--env NCCL_TOPO_FILE=FILE");
   }
   const auto has_rank = [](const auto& gpu) { return gpu.first.has_value(); };
   if (std::ranges::any_of(found, has_rank)) {

@@ -64,9 +64,11 @@ class LocalRanks {
       });
     }
     if (gpus_ == 0) {
-      throw InputError("the node has no GPU", {},
-                       "templates of clouds leave the GPUs to NCCL: take a dump of a running job "
-                       "(NCCL_TOPO_DUMP_FILE)");
+      throw InputError(
+          "the node has no GPU", {},
+          "templates of clouds leave the GPUs to NCCL: take a dump of a running job "
+          "(NCCL_TOPO_DUMP_FILE), or name the machine with --cluster and the template with "
+          "--env NCCL_TOPO_FILE=FILE");
     }
     for (int next = 0; auto& [rank, local] : local_) {
       local = next++;

@@ -230,6 +230,39 @@ class TopologyFiles(program.Case):
                         "--quiet")["rows"][0]
         self.assertEqual((row["ranks"], row["nodes"]), (16, 2))
 
+    # A cloud's template tells the PCIe tree: here all four GPUs and NICs behind one switch.
+    TEMPLATE = ('<system version="1">\n<cpu numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">\n'
+                '<pci busid="ffff:ff:01.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">\n'
+                + "".join(f'<pci busid="0001:0{i}:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16"/>\n'
+                          f'<pci busid="0101:0{i}:00.0" class="0x020700" link_speed="32.0 GT/s PCIe" link_width="16"/>\n'
+                          for i in range(4)) + "</pci>\n</cpu>\n</system>\n")
+
+    def test_a_template_gets_the_machines_gpus_and_nics(self):
+        self.file("template.xml", self.TEMPLATE)
+        words = ["--cluster", "leonardo.yaml", "--env", "NCCL_TOPO_FILE=template.xml", "--quiet"]
+        self.file("leonardo.yaml", "name: four\nnodes: 2\nnode: leonardo\nfabric: {kind: single-switch, switch: "
+                                   "{latency: 1 us}, link: {bandwidth: 100 Gb/s, latency: 0 ns}}\n")
+        # The GPUs keep their NVLinks (12 channels of 20 on one node); the NICs are as near to each of them.
+        one = tuning(self, *words, "--nodes", "1")["graphs"]["ring"]
+        self.assertEqual((one["channels"], one["bw_intra_GBps"], one["type_intra"]), (12, 20.0, "NVL"))
+        self.assertEqual(tuning(self, *words)["graphs"]["ring"]["type_inter"], "PIX")
+        # In the description NICs hang at the CPU.
+        self.assertEqual(tuning(self, "--cluster", "leonardo.yaml")["graphs"]["ring"]["type_inter"], "PHB")
+        done = self.run_program("tuning", "--cluster", "dgx-h100", "--env", "NCCL_TOPO_FILE=template.xml", "--quiet")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "error: NCCL_TOPO_FILE: the template has places for 4 GPUs, and the machine has 8\n"
+                             "hint: a template is of one kind of machine\n"))
+        done = self.run_program("tuning", "--cluster", "template.xml", "--quiet")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("NCCL_TOPO_FILE=FILE", done.stderr)
+
+    def test_gpus_without_links_get_the_machines(self):
+        self.output("topology", "export", "dgx-h100", "--as", "nccl-xml", "--output", "topo.xml")
+        text = "\n".join(line for line in (self.folder / "topo.xml").read_text().splitlines() if "<nvlink" not in line)
+        self.file("bare.xml", text + "\n")
+        found = tuning(self, "--cluster", "dgx-h100", "--env", "NCCL_TOPO_FILE=bare.xml", "--quiet")
+        self.assertEqual(found["graphs"], tuning(self, "--cluster", "dgx-h100")["graphs"])
+
     def test_what_is_assumed_is_noted(self):
         self.output("topology", "export", "dgx-h100", "--as", "nccl-xml", "--output", "topo.xml")
         done = self.run_program("topology", "import", "topo.xml")

@@ -130,7 +130,8 @@ TEST_CASE("a node without GPUs is refused") {
   CHECK(message_of(gpus_on_cpu(0)) ==
         "error: the node has no GPU\n"
         "hint: templates of clouds leave the GPUs to NCCL: take a dump of a running job "
-        "(NCCL_TOPO_DUMP_FILE)");
+        "(NCCL_TOPO_DUMP_FILE), or name the machine with --cluster and the template with --env "
+        "NCCL_TOPO_FILE=FILE");
 }
 
 TEST_CASE("NCCL has room for 576 devices of a kind") {
