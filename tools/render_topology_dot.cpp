@@ -12,7 +12,7 @@ namespace collsim {
 namespace {
 
 /// A name or label: everything is quoted, so only quotes and backslashes matter.
-std::string quoted(std::string_view text) {
+std::string dot_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -72,11 +72,11 @@ class DotWriter {
         "  graph [rankdir=BT, fontname=\"Helvetica\", ranksep=0.8]\n"
         "  node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\"]\n"
         "  edge [fontname=\"Helvetica\", fontsize=9]\n",
-        quoted(name));
+        dot_string(name));
     write_block(outline_->whole, 1);
     for (const OutlineLine& line : outline_->lines) {
       text_ += fmt::format("  d{} -- d{} [label={}, color=\"{}\", penwidth={:.1f}{}]\n", line.from,
-                           line.to, quoted(line_text(line)), colour_of(line.kind),
+                           line.to, dot_string(line_text(line)), colour_of(line.kind),
                            line_width(line.total_bps), line.one_way ? ", dir=forward" : "");
     }
     return text_ + "}\n";
@@ -88,7 +88,7 @@ class DotWriter {
     const bool framed = !block.title.empty();
     if (framed) {
       text_ += fmt::format("{0}subgraph cluster{1} {{\n{0}  label={2}\n", indent, clusters_++,
-                           quoted(block.title));
+                           dot_string(block.title));
     }
     for (const OutlineBlock& inner : block.blocks) {
       write_block(inner, depth + (framed ? 1 : 0));
@@ -110,7 +110,7 @@ class DotWriter {
   void write_item(std::size_t number, const std::string& indent) {
     const OutlineItem& item = outline_->items[number];
     text_ += fmt::format("{}d{} [label={}, fillcolor=\"{}\"]\n", indent, number,
-                         quoted(item.note.empty() ? item.name : item.name + ": " + item.note),
+                         dot_string(item.note.empty() ? item.name : item.name + ": " + item.note),
                          colour_of(item));
   }
 

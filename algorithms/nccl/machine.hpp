@@ -8,6 +8,7 @@
 //
 // Source: NCCL 2.28.9, src/graph/xml.h, src/graph/topo.cc.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -15,7 +16,10 @@
 
 namespace collsim::nccl {
 
-/// NVLinks of a GPU to one peer: another GPU, a switch, or the CPU of the GPU.
+/// Whose GPUs a file is of: NCCL's files and RCCL's are nearly the same.
+enum class Maker : std::uint8_t { Nvidia, Amd };
+
+/// NVLinks (of AMD's GPUs: xGMI links) of a GPU to one peer: another GPU, a switch, or the CPU of the GPU.
 struct MachineNvlink {
   std::string target{};        ///< PCI bus id of the peer
   int count{1};                ///< links bonded
@@ -33,12 +37,13 @@ struct MachineC2c {
 };
 
 struct MachineGpu {
-  int dev{0};                 ///< index on its host
-  int sm{0};                  ///< compute capability times 10: 90
-  std::optional<int> rank{};  ///< a GPU without rank takes no part, if others have one
-  bool gdr{true};             ///< can do GPUDirect RDMA
+  int dev{0};                        ///< index on its host
+  int sm{0};                         ///< compute capability times 10: 90
+  std::optional<int> rank{};         ///< a GPU without rank takes no part, if others have one
+  bool gdr{true};                    ///< can do GPUDirect RDMA
   std::vector<MachineNvlink> nvlinks{};
   std::vector<MachineC2c> c2cs{};
+  std::optional<std::string> gcn{};  ///< of AMD's: "910", or "gfx90a" and the like
 
   bool operator==(const MachineGpu&) const = default;
 };
@@ -99,6 +104,7 @@ struct MachineCpu {
 
 struct Machine {
   std::vector<MachineCpu> cpus{};
+  Maker maker{Maker::Nvidia};
 
   bool operator==(const Machine&) const = default;
 };

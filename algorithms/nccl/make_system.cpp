@@ -281,6 +281,9 @@ class Builder {
 }  // namespace
 
 System make_system(const Machine& machine, const LinkSpeeds& speeds) {
+  if (machine.maker == Maker::Amd) {
+    throw InputError("the GPUs are AMD's: what RCCL decides is not modelled");
+  }
   return Builder(machine, speeds).build();
 }
 

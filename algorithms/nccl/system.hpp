@@ -111,7 +111,8 @@ class System {
 };
 
 /// The system of all that takes part: GPUs with a rank (all GPUs, if none has one), devices with a
-/// number. Throws: InputError if there is no GPU, two have one rank, or a link goes one way only.
+/// number. Throws: InputError if there is no GPU, two have one rank, a link goes one way only, or the
+/// GPUs are AMD's.
 [[nodiscard]] System make_system(const Machine& machine, const LinkSpeeds& speeds);
 
 /// Of one NVLink, GB/s.

@@ -37,22 +37,35 @@ std::string link_text(const std::string& from, const std::string& to, const std:
 }
 
 /// Nominal, of one NVLink: bandwidth and the latency from GPU to GPU.
-struct NvlinkSort {
+struct LinkSort {
   int least_sm;
-  std::int64_t kilobytes;
+  std::int64_t bytes;
   std::int64_t picoseconds;
 };
-constexpr std::array<NvlinkSort, 6> nvlink_sorts{{{100, 50'000'000, 600'000},
-                                                  {90, 25'000'000, 235'000},
-                                                  {86, 14'062'500, 300'000},
-                                                  {80, 25'000'000, 300'000},
-                                                  {70, 25'000'000, 500'000},
-                                                  {0, 20'000'000, 500'000}}};
+constexpr std::array<LinkSort, 6> nvlink_sorts{{{100, 50'000'000'000, 600'000},
+                                                {90, 25'000'000'000, 235'000},
+                                                {86, 14'062'500'000, 300'000},
+                                                {80, 25'000'000'000, 300'000},
+                                                {70, 25'000'000'000, 500'000},
+                                                {0, 20'000'000'000, 500'000}}};
 
-NvlinkSort nvlink_sort(int sm) {
+LinkSort nvlink_sort(int sm) {
   return *std::ranges::find_if(nvlink_sorts,
-                               [sm](const NvlinkSort& sort) { return sm >= sort.least_sm; });
+                               [sm](const LinkSort& sort) { return sm >= sort.least_sm; });
 }
+
+/// Nominal, of one xGMI link; those of MI250X where the GPU is not known.
+struct XgmiSort {
+  std::string_view gcn;
+  std::int64_t bytes;
+};
+constexpr std::array<XgmiSort, 6> xgmi_sorts{{{"gfx94", 64'000'000'000},
+                                              {"94", 64'000'000'000},
+                                              {"gfx95", 76'500'000'000},
+                                              {"95", 76'500'000'000},
+                                              {"gfx90a", 50'000'000'000},
+                                              {"910", 50'000'000'000}}};
+constexpr std::int64_t xgmi_otherwise = 50'000'000'000;
 
 /// Between two CPUs, by their sort: as the nodes of configs/nodes have it.
 Bandwidth socket_bandwidth(const MachineCpu& cpu) {
@@ -109,7 +122,10 @@ Bandwidth megabits(int speed) {
 /// Writes the description of one machine.
 class Writer {
  public:
-  explicit Writer(const Machine& machine) : machine_(machine), parts_(machine) {}
+  explicit Writer(const Machine& machine)
+      : machine_(machine),
+        parts_(machine),
+        kind_(machine.maker == Maker::Amd ? "xgmi" : "nvlink") {}
 
   MachineYaml write(const std::string& name) {
     std::string text = "name: " + name + "\n";
@@ -132,8 +148,10 @@ class Writer {
     }
     std::string text = "  name: node\n";
     text += "  gpus: " + std::to_string(parts_.gpus().size()) + "\n";
-    text += "  compute_capability: " + std::to_string(sm / 10) + "." + std::to_string(sm % 10);
-    text += "\n";
+    if (machine_.maker == Maker::Nvidia) {
+      text += "  compute_capability: " + std::to_string(sm / 10) + "." + std::to_string(sm % 10);
+      text += "\n";
+    }
     if (const std::size_t hosts = parts_.hosts(); hosts > 1) {
       text += "  hosts: " + std::to_string(hosts) + "\n";
     }
@@ -208,12 +226,32 @@ class Writer {
     return text;
   }
 
+  LinkSort link_sort(const MachineGpu& gpu) {
+    if (machine_.maker == Maker::Nvidia) {
+      return nvlink_sort(gpu.sm);
+    }
+    const std::string gcn = gpu.gcn.value_or("");
+    const auto* const known = std::ranges::find_if(
+        xgmi_sorts, [&gcn](const XgmiSort& sort) { return gcn.starts_with(sort.gcn); });
+    const bool found = known != xgmi_sorts.end();
+    if (!found) {
+      note_once("xGMI links of GPUs " + in_quotes(gcn) + " are taken as those of MI250X, 50 GB/s");
+    }
+    return {0, found ? known->bytes : xgmi_otherwise, 500'000};
+  }
+
+  void note_once(std::string text) {
+    if (std::ranges::find(notes_, text) == notes_.end()) {
+      notes_.push_back(std::move(text));
+    }
+  }
+
   std::string nvlinks_text() {
     std::string text;
     for (const GpuPart& part : parts_.gpus()) {
-      const NvlinkSort sort = nvlink_sort(part.gpu->sm);
+      const LinkSort sort = link_sort(*part.gpu);
       const auto bandwidth = [&sort](int count) {
-        return Bandwidth::bytes_per_second(sort.kilobytes * 1000 * count);
+        return Bandwidth::bytes_per_second(sort.bytes * count);
       };
       int to_switch = 0;
       for (const MachineNvlink& nvlink : part.gpu->nvlinks) {
@@ -222,13 +260,13 @@ class Writer {
           to_switch += nvlink.count;
         } else if (peer && *peer > part.number) {
           text += "  ";
-          text += link_text(part.name, "gpu" + std::to_string(*peer), "nvlink", nvlink.count,
+          text += link_text(part.name, "gpu" + std::to_string(*peer), kind_, nvlink.count,
                             bandwidth(nvlink.count), to_text(Duration(sort.picoseconds)));
         }
       }
       if (to_switch > 0) {
         text += "  ";
-        text += link_text(part.name, "nvswitch", "nvlink", to_switch, bandwidth(to_switch),
+        text += link_text(part.name, "nvswitch", kind_, to_switch, bandwidth(to_switch),
                           to_text(Duration(sort.picoseconds / 2)));
       }
       for (const MachineC2c& c2c : part.gpu->c2cs) {
@@ -254,7 +292,8 @@ class Writer {
       }
     }
     if (!text.empty()) {
-      notes_.emplace_back("links between CPUs are those of their sort: the file does not tell them");
+      notes_.emplace_back(
+          "links between CPUs are those of their sort: the file does not tell them");
     }
     return text;
   }
@@ -273,7 +312,7 @@ class Writer {
         std::ranges::max_element(speeds, {}, [](const auto& entry) { return entry.second; });
     if (speeds.size() > 1) {
       notes_.emplace_back("the NICs differ in speed: all get that of most of them, " +
-                       std::to_string(most->first) + " Mb/s");
+                          std::to_string(most->first) + " Mb/s");
     }
     notes_.emplace_back("the NICs join one switch that nothing in the file tells of");
     std::string text = "fabric:\n  kind: single-switch\n  switch: { latency: ";
@@ -287,6 +326,7 @@ class Writer {
 
   const Machine& machine_;
   MachineParts parts_;
+  std::string kind_;  ///< of the links between GPUs
   std::vector<std::string> notes_{};
 };
 

@@ -58,6 +58,7 @@ class MachineReader {
     const XmlElement& root = tree_.root;
     check_root(root);
     Machine machine;
+    machine.maker = maker_;
     for (const XmlElement& child : root.children) {
       if (child.name == "cpu") {
         machine.cpus.push_back(read_cpu(child));
@@ -81,12 +82,11 @@ class MachineReader {
       reader_.fail(root, "", "expected the root element \"system\", got " + in_quotes(root.name));
     }
     const std::string version = reader_.required_text(root, "version");
-    if (version == "2") {
-      reader_.fail(root, "version", "version 2 is RCCL's, for GPUs of AMD; NCCL reads version 1");
+    if (version != "1" && version != "2") {
+      reader_.fail(root, "version",
+                   "expected \"1\" (or \"2\", which is RCCL's), got " + in_quotes(version));
     }
-    if (version != "1") {
-      reader_.fail(root, "version", "expected \"1\", got " + in_quotes(version));
-    }
+    maker_ = version == "2" ? Maker::Amd : Maker::Nvidia;
     if (count_elements(root) > most_elements_of_nccl) {
       reader_.warn(root, "", "more than 256 elements: NCCL itself refuses the file");
     }
@@ -191,6 +191,9 @@ class MachineReader {
     if (pci.gpu || pci.nic) {
       return;
     }
+    if (maker_ == Maker::Amd) {
+      return;  // other classes than NCCL's
+    }
     if (!device_class) {
       reader_.warn(element, "class", "is missing: counts as a PCIe switch");
     } else if (!kind_of_class(pci.device_class)) {
@@ -209,8 +212,12 @@ class MachineReader {
       reader_.warn(element, "gdr", "is missing: taken as 1");
     }
     gpu.gdr = gdr.value_or(1) == 1;
+    if (maker_ == Maker::Amd) {
+      gpu.gcn = reader_.text(element, "gcn");
+    }
+    const char* const link = maker_ == Maker::Amd ? "xgmi" : "nvlink";
     for (const XmlElement& child : element.children) {
-      if (child.name == "nvlink") {
+      if (child.name == link) {
         gpu.nvlinks.push_back(read_nvlink(child));
       } else if (child.name == "c2c") {
         gpu.c2cs.push_back({reader_.required_number(child, "bw", not_negative),
@@ -274,6 +281,7 @@ class MachineReader {
   const XmlTree& tree_;
   XmlReader reader_;
   ContainerInterfaces interfaces_;
+  Maker maker_{Maker::Nvidia};
   std::string host_;
   std::set<std::pair<std::string, int>> devs_;  // host and number of network devices
 };

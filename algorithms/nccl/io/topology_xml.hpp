@@ -1,6 +1,7 @@
 #pragma once
 // NCCL's topology file (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE): read into a Machine and written back.
-// Reads dumps and the clouds' templates; what is assumed or left out is a warning, with its place.
+// Reads dumps and the clouds' templates, and RCCL's files (version 2); what is assumed or left out is a
+// warning, with its place.
 //
 // Format: NCCL 2.28.9, src/graph/xml.cc, src/graph/topo.cc.
 

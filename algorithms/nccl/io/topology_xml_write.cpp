@@ -13,14 +13,15 @@ namespace collsim::nccl {
 
 namespace {
 
-void write_gpu(XmlWriter& writer, const MachineGpu& gpu) {
+void write_gpu(XmlWriter& writer, const MachineGpu& gpu, Maker maker) {
   writer.open("gpu");
   writer.attribute("dev", gpu.dev);
   writer.attribute("sm", gpu.sm);
+  writer.attribute("gcn", gpu.gcn);
   writer.attribute("rank", gpu.rank);
   writer.attribute("gdr", gpu.gdr ? 1 : 0);
   for (const MachineNvlink& nvlink : gpu.nvlinks) {
-    writer.open("nvlink");
+    writer.open(maker == Maker::Amd ? "xgmi" : "nvlink");
     writer.attribute("target", nvlink.target);
     writer.attribute("count", nvlink.count);
     writer.attribute("tclass", nvlink.target_class);
@@ -55,7 +56,7 @@ void write_nic(XmlWriter& writer, const MachineNic& nic) {
   writer.close();
 }
 
-void write_pci(XmlWriter& writer, const MachinePci& pci) {
+void write_pci(XmlWriter& writer, const MachinePci& pci, Maker maker) {
   writer.open("pci");
   writer.attribute("busid", pci.bus_id);
   writer.attribute("class", pci.device_class);
@@ -66,7 +67,7 @@ void write_pci(XmlWriter& writer, const MachinePci& pci) {
   writer.attribute("link_speed", pci.link_speed);
   writer.attribute("link_width", pci.link_width);
   if (pci.gpu) {
-    write_gpu(writer, *pci.gpu);
+    write_gpu(writer, *pci.gpu, maker);
   }
   if (pci.nic) {
     write_nic(writer, *pci.nic);
@@ -77,7 +78,7 @@ void write_pci(XmlWriter& writer, const MachinePci& pci) {
     writer.close();
   }
   for (const MachinePci& child : pci.children) {
-    write_pci(writer, child);
+    write_pci(writer, child, maker);
   }
   writer.close();
 }
@@ -87,7 +88,7 @@ void write_pci(XmlWriter& writer, const MachinePci& pci) {
 std::string write_topology_xml(const Machine& machine) {
   XmlWriter writer;
   writer.open("system");
-  writer.attribute("version", 1);
+  writer.attribute("version", machine.maker == Maker::Amd ? 2 : 1);
   for (const MachineCpu& cpu : machine.cpus) {
     writer.open("cpu");
     writer.attribute("host_hash", cpu.host_hash);
@@ -99,7 +100,7 @@ std::string write_topology_xml(const Machine& machine) {
     writer.attribute("modelid", cpu.model_id);
     for (const auto& device : cpu.devices) {
       if (const auto* pci = std::get_if<MachinePci>(&device)) {
-        write_pci(writer, *pci);
+        write_pci(writer, *pci, machine.maker);
       } else {
         write_nic(writer, std::get<MachineNic>(device));
       }

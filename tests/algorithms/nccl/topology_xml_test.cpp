@@ -7,6 +7,7 @@
 
 #include "algorithms/nccl/detect.hpp"
 #include "algorithms/nccl/graph_search.hpp"
+#include "algorithms/nccl/io/machine_yaml.hpp"
 #include "tests/algorithms/nccl/machines.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_data.hpp"
@@ -151,10 +152,10 @@ TEST_CASE("a wrong topology file is refused at its place") {
         "node.xml:1:2: error: graphs: this is a graph file (NCCL_GRAPH_FILE), not a topology file\n"
         "  <graphs version=\"1\"/>\n"
         "   ^");
-  CHECK(message_of("<system version=\"2\"/>") ==
-        "node.xml:1:18: error: system.version: version 2 is RCCL's, for GPUs of AMD; NCCL reads "
-        "version 1\n"
-        "  <system version=\"2\"/>\n"
+  CHECK(message_of("<system version=\"3\"/>") ==
+        "node.xml:1:18: error: system.version: expected \"1\" (or \"2\", which is RCCL's), got "
+        "\"3\"\n"
+        "  <system version=\"3\"/>\n"
         "                   ^");
   CHECK(message_of("<system version=\"1\"/>") ==
         "node.xml:1:2: error: system: has no cpu element\n"
@@ -301,6 +302,35 @@ TEST_CASE("hostile files end in an error") {
           "pci.link_width: expected a whole number from 0 to 1024, got \"99999999999999999999\""));
 }
 
+TEST_CASE("RCCL's files are read and written: xGMI links, GPUs by gcn") {
+  const std::string text =
+      "<system version=\"2\">\n"
+      "<cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" modelid=\"1\">\n"
+      "<pci busid=\"0000:01:00.0\" class=\"0x120000\" link_speed=\"32.0 GT/s PCIe\" "
+      "link_width=\"16\">\n"
+      "<gpu dev=\"0\" sm=\"94\" gcn=\"940\" rank=\"0\" gdr=\"1\">\n"
+      "<xgmi target=\"0000:02:00.0\" count=\"1\" tclass=\"0x120000\"/></gpu></pci>\n"
+      "<pci busid=\"0000:02:00.0\" class=\"0x120000\" link_speed=\"32.0 GT/s PCIe\" "
+      "link_width=\"16\">\n"
+      "<gpu dev=\"1\" sm=\"94\" gcn=\"940\" rank=\"1\" gdr=\"1\">\n"
+      "<xgmi target=\"0000:01:00.0\" count=\"1\" tclass=\"0x120000\"/></gpu></pci>\n"
+      "</cpu>\n</system>\n";
+  const ReadMachine read = parse_topology_xml(text, "amd.xml");
+  CHECK(read.machine.maker == Maker::Amd);
+  CHECK(read.warnings.empty());
+  const auto& pci = std::get<MachinePci>(read.machine.cpus.at(0).devices.at(0));
+  CHECK(pci.gpu->gcn == "940");
+  CHECK(pci.gpu->nvlinks.at(0).target == "0000:02:00.0");
+  CHECK(parse_topology_xml(write_topology_xml(read.machine), "again.xml").machine == read.machine);
+  CHECK_THROWS_WITH(make_system(read.machine, {}),
+                    "the GPUs are AMD's: what RCCL decides is not modelled");
+  // An MI300X has 64 GB/s a link.
+  const std::string yaml = cluster_yaml(read.machine, "amd").text;
+  CHECK_THAT(yaml, Catch::Matchers::ContainsSubstring(
+                       "{ from: gpu0, to: gpu1, kind: xgmi, bandwidth: 64 GB/s"));
+  CHECK_THAT(yaml, !Catch::Matchers::ContainsSubstring("compute_capability"));
+}
+
 TEST_CASE("every file that people have is read or refused with a reason") {
   for (const char* folder : {"samples/nccl-topo-xml", "samples/rccl-topo-xml"}) {
     const auto path = test::shared_path(folder);
@@ -319,9 +349,9 @@ TEST_CASE("every file that people have is read or refused with a reason") {
         const GraphSet graphs = search_graphs(detect(read.machine, NodeCount::Several));
         CHECK(!graphs.ring.channels.empty());
       } catch (const InputError& error) {
-        // RCCL's, and templates of clouds, which have no GPUs.
-        CHECK((error.message() == "version 2 is RCCL's, for GPUs of AMD; NCCL reads version 1" ||
-               error.message() == "the node has no GPU"));
+        // Templates of clouds have no GPUs; the search is NCCL's, not RCCL's.
+        CHECK((error.message() == "the node has no GPU" ||
+               error.message() == "the GPUs are AMD's: what RCCL decides is not modelled"));
       }
     }
   }
