@@ -11,6 +11,7 @@
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
 #include "tools/job_options.hpp"
+#include "tools/log_comparison.hpp"
 #include "tools/nccl_options.hpp"
 #include "tools/option_values.hpp"
 #include "tools/output.hpp"
@@ -32,6 +33,7 @@ struct TuningCommand {
   std::string datatype;
   std::string redop;
   std::string tuner;
+  std::string log;
   std::string graph_file;  ///< to write
   std::uint32_t pipelined = 1;
   bool rings = false;
@@ -122,7 +124,7 @@ void refuse_without_effect(const TuningCommand& command) {
   }
   for (const auto& [given, option] :
        {std::pair(!command.bytes.empty(), "--bytes"), std::pair(!command.tuner.empty(), "--tuner"),
-        std::pair(command.rings, "--rings")}) {
+        std::pair(command.rings, "--rings"), std::pair(!command.log.empty(), "--log")}) {
     if (given) {
       throw InputError("has no effect on CSV, which has the table alone", option);
     }
@@ -155,8 +157,9 @@ Exit tuning(const TuningCommand& command) {
     refuse_overwriting("--write-graphs", command.graph_file, command.output);
   }
   const Machine machine = load_machine(command.cluster, command.output);
-  const nccl::Decisions decisions =
-      nccl_decisions(machine, command.nccl, command.cluster, command.job, command.output);
+  const nccl::DecisionInput input =
+      nccl_decision_input(machine, command.nccl, command.cluster, command.job, command.output);
+  const nccl::Decisions decisions(input);
   TuningView view;
   view.machine = &machine;
   view.decisions = &decisions;
@@ -174,6 +177,11 @@ Exit tuning(const TuningCommand& command) {
   }
   if (!command.graph_file.empty()) {
     write_graphs(command, decisions);
+  }
+  if (!command.log.empty()) {
+    ProgressLine progress(command.output);
+    progress.show("deciding anew with other inputs");
+    view.log = compare_log(command.log, input, command.nccl, command.cluster, view.variables);
   }
   std::string text;
   switch (command.output.format()) {
@@ -224,6 +232,11 @@ void add_tuning_command(CLI::App& app, Action& chosen) {
   add_text(*sub, "--tuner", command->tuner, "FILE",
            "a file of NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE), which overrules")
       ->group("NCCL");
+  add_text(
+      *sub, "--log", command->log, "FILE",
+      "a log of a real run (NCCL_DEBUG=INFO): what agrees, what differs, and what would explain "
+      "it")
+      ->group("NCCL");
   add_text(*sub, "--write-graphs", command->graph_file, "FILE",
            "also write the graphs as NCCL does (NCCL_GRAPH_DUMP_FILE), for NCCL_GRAPH_FILE")
       ->group("Output");
@@ -233,7 +246,8 @@ void add_tuning_command(CLI::App& app, Action& chosen) {
   sub->footer(
       "Examples:\n"
       "  collsim tuning --cluster dgx-h100-x4\n"
-      "  collsim tuning all_reduce --cluster dgx-h100-x4 --bytes 4M --env NCCL_ALGO=Ring,Tree");
+      "  collsim tuning all_reduce --cluster dgx-h100-x4 --bytes 4M --env NCCL_ALGO=Ring,Tree\n"
+      "  collsim tuning --cluster dgx-h100 --log nccl.log");
   sub->callback([command, &chosen] { chosen = [command] { return tuning(*command); }; });
 }
 

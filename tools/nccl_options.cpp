@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "algorithms/nccl/fill_template.hpp"
 #include "algorithms/nccl/io/find_constants.hpp"
 #include "algorithms/nccl/io/graph_xml.hpp"
 #include "algorithms/nccl/io/topology_xml.hpp"
+#include "algorithms/nccl/machine_changes.hpp"
 #include "algorithms/nccl/machine_of_node.hpp"
 #include "algorithms/nccl/machine_parts.hpp"
 #include "tools/option_values.hpp"
@@ -70,35 +70,6 @@ nccl::Configuration configuration_of(const Machine& machine, const NcclOptions& 
     }
   }
   return configuration;
-}
-
-void add_gpus(nccl::MachinePci& pci, std::vector<nccl::MachineGpu*>& gpus) {
-  if (pci.gpu) {
-    gpus.push_back(&*pci.gpu);
-  }
-  for (nccl::MachinePci& child : pci.children) {
-    add_gpus(child, gpus);
-  }
-}
-
-/// Leaves a rank to the first GPUs alone: by rank, or in the order of the file if none has one.
-void keep_gpus(nccl::Machine& machine, std::size_t count) {
-  std::vector<nccl::MachineGpu*> gpus;
-  for (nccl::MachineCpu& cpu : machine.cpus) {
-    for (auto& device : cpu.devices) {
-      if (auto* pci = std::get_if<nccl::MachinePci>(&device)) {
-        add_gpus(*pci, gpus);
-      }
-    }
-  }
-  const auto has_rank = [](const nccl::MachineGpu* gpu) { return gpu->rank.has_value(); };
-  if (std::ranges::any_of(gpus, has_rank)) {
-    std::erase_if(gpus, [&](const nccl::MachineGpu* gpu) { return !has_rank(gpu); });
-    std::ranges::stable_sort(gpus, {}, [](const nccl::MachineGpu* gpu) { return *gpu->rank; });
-  }
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    gpus[i]->rank = i < count ? std::optional<int>(static_cast<int>(i)) : std::nullopt;
-  }
 }
 
 void use_graph_file(const std::string& file, const OutputOptions& output,
@@ -183,9 +154,9 @@ std::vector<int> gpu_numbers(const nccl::Machine& machine) {
   return numbers;
 }
 
-nccl::Decisions nccl_decisions(const Machine& machine, const NcclOptions& options,
-                               const ClusterOptions& cluster, const NcclJob& job,
-                               const OutputOptions& output) {
+nccl::DecisionInput nccl_decision_input(const Machine& machine, const NcclOptions& options,
+                                        const ClusterOptions& cluster, const NcclJob& job,
+                                        const OutputOptions& output) {
   nccl::DecisionInput input;
   input.configuration = configuration_of(machine, options);
   input.constants = nccl::find_constants(config_path(cluster), options.version);
@@ -197,12 +168,13 @@ nccl::Decisions nccl_decisions(const Machine& machine, const NcclOptions& option
   }
   if (job.gpus_per_node) {
     const std::uint32_t gpus = machine.cluster.spec().node.gpus;
-    keep_gpus(input.machine, at_most(job.gpus_per_node, gpus, "--gpus-per-node", "GPUs a node"));
+    nccl::keep_gpus(input.machine,
+                    at_most(job.gpus_per_node, gpus, "--gpus-per-node", "GPUs a node"));
   }
   if (!input.configuration.graph_file.empty()) {
     use_graph_file(input.configuration.graph_file, output, input);
   }
-  return nccl::Decisions(input);
+  return input;
 }
 
 }  // namespace collsim

@@ -36,19 +36,21 @@ struct NcclVariable {
 [[nodiscard]] std::vector<NcclVariable> nccl_environment(const Machine& machine,
                                                          const NcclOptions& options);
 
-/// What NCCL decides on the machine. Reads the files that NCCL_TOPO_FILE and NCCL_GRAPH_FILE name; what
+/// What NCCL decides from on the machine. Reads the files that NCCL_TOPO_FILE and NCCL_GRAPH_FILE name; what
 /// is assumed of them is noted.
 /// Throws: InputError for a version or variable that is not known, a machine that is not described
 /// enough, nodes that differ, and more nodes or GPUs than there are.
-[[nodiscard]] nccl::Decisions nccl_decisions(const Machine& machine, const NcclOptions& options,
-                                             const ClusterOptions& cluster, const NcclJob& job,
-                                             const OutputOptions& output);
+[[nodiscard]] nccl::DecisionInput nccl_decision_input(const Machine& machine,
+                                                      const NcclOptions& options,
+                                                      const ClusterOptions& cluster,
+                                                      const NcclJob& job,
+                                                      const OutputOptions& output);
 
 /// The number of each GPU on its host, by rank: the names of graph files. Throws: InputError if two
 /// have the same.
 [[nodiscard]] std::vector<int> gpu_numbers(const nccl::Machine& machine);
 
-/// The machine as NCCL's topology file describes it. Throws: InputError as nccl_decisions.
+/// The machine as NCCL's topology file describes it. Throws: InputError as nccl_decision_input.
 [[nodiscard]] nccl::Machine nccl_machine(const Machine& machine, const ClusterOptions& cluster);
 
 }  // namespace collsim

@@ -157,8 +157,11 @@ std::optional<std::vector<nccl::Crossover>> choices_of(const TuningView& view,
 }
 
 std::string render_tuning_table(const TuningView& view) {
-  std::string text = headline(view) + graphs_text(view) + channels_text(view);
-  if (!view.functions.empty()) {
+  std::string text = headline(view);
+  if (!view.log) {
+    text += graphs_text(view) + channels_text(view);
+  }
+  if (!view.log && !view.functions.empty()) {
     text += table_text(view) + choices_text(view);
   }
   if (view.call) {
@@ -169,6 +172,9 @@ std::string render_tuning_table(const TuningView& view) {
   }
   if (view.rings) {
     text += rings_text(*view.decisions);
+  }
+  if (view.log) {
+    text += log_text(*view.log);
   }
   return text;
 }

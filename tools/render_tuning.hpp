@@ -8,6 +8,7 @@
 
 #include "algorithms/nccl/decisions.hpp"
 #include "algorithms/nccl/tuner.hpp"
+#include "tools/log_comparison.hpp"
 #include "tools/nccl_options.hpp"
 #include "topology/units.hpp"
 
@@ -37,6 +38,7 @@ struct TuningView {
   std::vector<nccl::TunerRule> tuner;     ///< of a tuner file
   std::optional<TunedCall> call;
   std::optional<TunedSendRecv> send_recv;
+  std::optional<LogView> log;
   bool rings = false;  ///< also the rings of all channels, and the trees of rank 0
 };
 
@@ -50,7 +52,8 @@ struct TuningView {
 /// How sends and receives are cut. Requires: view.send_recv.
 [[nodiscard]] std::string send_recv_text(const TuningView& view);
 
-/// Graphs, channels, the table as NCCL's own log prints it, choices; with a call why.
+/// Graphs, channels, the table as NCCL's own log prints it, choices; with a call why. With a log its
+/// comparison in place of the first four.
 [[nodiscard]] std::string render_tuning_table(const TuningView& view);
 /// collsim/tuning/1; docs/output.md lists the fields.
 [[nodiscard]] std::string render_tuning_json(const TuningView& view);

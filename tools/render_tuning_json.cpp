@@ -216,6 +216,9 @@ std::string render_tuning_json(const TuningView& view) {
     document["rings"] = rings_json(decisions);
     document["trees_rank0"] = trees_json(decisions);
   }
+  if (view.log) {
+    document["log"] = log_json(*view.log);
+  }
   return json_text(document);
 }
 
