@@ -200,16 +200,16 @@ std::string decisions_text(const LogView& view) {
   return table.empty() ? text : text + "\n" + table.render("  ") + more;
 }
 
-std::string changes_text(const nccl::LogExplanation& explanation) {
-  return printable(fmt::format("{}", fmt::join(explanation.changes, " and ")));
-}
-
-std::string explanation_line(const LogView& view, const nccl::LogExplanation& explanation) {
-  const bool all = explanation.left.empty();
-  return fmt::format(
-      "  {} explains {}{}\n", changes_text(explanation),
-      all ? "all of it" : fmt::format("{} of {}", explanation.explained, view.report.differing),
-      explanation.stated ? ", and the log says so" : "");
+void add_row(const LogView& view, const nccl::LogExplanation& explanation, TextTable& table) {
+  std::string changes;
+  for (const std::string& change : explanation.changes) {
+    changes += (changes.empty() ? "" : " and ") + printable(change);
+  }
+  table.add_row({changes,
+                 explanation.left.empty()
+                     ? "all of it"
+                     : fmt::format("{} of {}", explanation.explained, view.report.differing),
+                 explanation.stated ? "as the log says" : ""});
 }
 
 std::string explanations_text(const LogView& view) {
@@ -218,28 +218,34 @@ std::string explanations_text(const LogView& view) {
     return report.agreeing == 0 ? "\nNothing in the log can be compared.\n"
                                 : "\nAll that the log tells is as predicted.\n";
   }
-  std::string text = fmt::format("\nWhat would explain it (tried: {}, each decided anew)\n",
-                                 counted(report.tried, "other input"));
   const bool one_explains_all = !report.single.empty() && report.single.front().left.empty();
+  TextTable table;
+  table.add_column("input changed", Align::Left, 76);
+  table.add_column("explains", Align::Left);
+  table.add_column("", Align::Left);
+  std::size_t hidden = 0;
   std::size_t shown = 0;
   for (const nccl::LogExplanation& explanation : report.single) {
     if (one_explains_all && !explanation.left.empty()) {
       break;
     }
-    if (shown++ == most_explanations) {
-      text += fmt::format("  and {} more (--format json shows all)\n",
-                          report.single.size() - most_explanations);
-      break;
-    }
-    text += explanation_line(view, explanation);
-  }
-  if (!one_explains_all) {
-    text += "  No single input explains all of it.\n";
-    if (!report.together.changes.empty()) {
-      text += "  Together:\n" + explanation_line(view, report.together);
+    if (shown++ < most_explanations) {
+      add_row(view, explanation, table);
+    } else {
+      ++hidden;
     }
   }
-  return text;
+  if (!report.together.changes.empty()) {
+    add_row(view, report.together, table);
+  }
+  std::string text =
+      fmt::format("\nWhat would explain what differs (tried: {}, each decided anew)\n",
+                  counted(report.tried, "other input"));
+  text += table.empty() ? "" : table.render("  ");
+  if (hidden > 0) {
+    text += fmt::format("  and {} more (--format json shows all)\n", hidden);
+  }
+  return text + (one_explains_all ? "" : "  No single input explains all of it.\n");
 }
 
 std::string_view word(nccl::Agreement agreement) {

@@ -79,7 +79,7 @@ class Search {
     return result;
   }
 
-  /// From what the log states, or from nothing, to what leaves the fewest differences.
+  /// From nothing, or from what the log states, to what explains all; else what the log states.
   [[nodiscard]] LogExplanation together(const Differences& before) const {
     Choice stated{{}, before};
     for (std::size_t i = 0; i < changes_.size(); ++i) {
@@ -92,11 +92,16 @@ class Search {
     } else {
       stated.changes.clear();
     }
-    const Choice from_stated = without_idle(add_best(std::move(stated)));
+    const Choice from_stated = without_idle(add_best(stated));
     const Choice from_nothing = add_best({{}, before});
-    const Choice& best =
-        from_nothing.left.size() < from_stated.left.size() ? from_nothing : from_stated;
-    return explanation(best.changes, before, best.left);
+    for (const Choice& choice : {from_nothing, from_stated}) {
+      if (choice.left.empty()) {
+        return explanation(choice.changes, before, choice.left);
+      }
+    }
+    // Guesses that explain a part only, put together, would fit any log.
+    const Choice alone = without_idle(std::move(stated));
+    return explanation(alone.changes, before, alone.left);
   }
 
  private:

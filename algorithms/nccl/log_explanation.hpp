@@ -3,7 +3,8 @@
 // again with it alone changed makes differences go away and brings none: nothing is guessed.
 //
 // Where no one input explains all, several are put together: those that the log states, as far as they
-// matter, and others one after the other, each time the one that leaves the fewest differences.
+// matter, and others one after the other, each time the one that leaves the fewest differences. Inputs
+// that the log does not state are put together only if nothing is left then.
 
 #include <cstddef>
 #include <string>
