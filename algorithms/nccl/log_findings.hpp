@@ -14,7 +14,7 @@
 namespace collsim::nccl {
 
 /// "12.5": with as many decimals.
-[[nodiscard]] inline std::string fixed(double value, int decimals = 1) {
+[[nodiscard]] inline std::string fixed(float value, int decimals = 1) {
   std::string text(64, '\0');
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
                                  std::chars_format::fixed, decimals);

@@ -192,6 +192,7 @@ std::string tree_text(std::span<const int> down, int rank, std::optional<int> up
 
 std::string tree_text(const TreeLinks& links, int rank) {
   std::vector<int> down;
+  down.reserve(links.down.size());
   for (const Rank child : links.down) {
     down.push_back(static_cast<int>(child.value()));
   }
