@@ -164,7 +164,7 @@ std::string inputs_text(const LogView& view) {
   add_variable_rows(view, table);
   add_rows(view, nccl::LogSubject::Layout, table);
   add_rows(view, nccl::LogSubject::Node, table);
-  std::string text = table.empty() ? "\nInputs: none that the log tells is another\n"
+  std::string text = table.empty() ? "\nInputs: what the log tells of them is as given\n"
                                    : "\nInputs that the log tells otherwise\n" + table.render("  ");
   std::vector<std::string> unmodelled;
   for (const nccl::VariableFinding& variable : view.report.variables) {
