@@ -60,13 +60,14 @@ TEST_CASE("variables are told with their values", "[nccl][log]") {
 }
 
 TEST_CASE("ranks, nodes and channel counts", "[nccl][log]") {
-  const LoggedCommunicator found =
-      communicator({"comm 0xa rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0",
-                    "NVLS multicast support is available on dev 0 (NVLS_NCHANNELS 16)",
-                    "P2P Chunksize set to 131072", "threadThresholds 8/8/64 | 16/8/64 | 512 | 512",
-                    "24 coll channels, 24 collnet channels, 16 nvls channels, 32 p2p channels, 2 "
-                    "p2p channels per "
-                    "peer"});
+  const std::string counts =
+      "24 coll channels, 24 collnet channels, 16 nvls channels, 32 p2p channels, 2 p2p channels "
+      "per "
+      "peer";
+  const LoggedCommunicator found = communicator(
+      {"comm 0xa rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0",
+       "NVLS multicast support is available on dev 0 (NVLS_NCHANNELS 16)",
+       "P2P Chunksize set to 131072", "threadThresholds 8/8/64 | 16/8/64 | 512 | 512", counts});
   CHECK(found.ranks == 2);
   CHECK(found.nodes == 2);
   CHECK(found.local_ranks == 1);
@@ -197,11 +198,12 @@ TEST_CASE("the tuning table by blocks, with or without names", "[nccl][log]") {
   const std::string cells3 =
       "     1.0/   0.0 |     2.0/   2.5 |     3.0/   0.0 |     4.0/   4.5 |     5.0/   5.5 |     "
       "6.0/   6.5 |     0.0/   0.0 |     0.0/   0.0 |     9.0/   9.5 |";
+  const std::string names =
+      "  Algorithm   |                            Tree                  |                          "
+      "  "
+      "Ring                  |                   CollNetDirect                  |";
   const LoggedCommunicator found =
-      communicator({"  Algorithm   |                            Tree                  |            "
-                    "                "
-                    "Ring                  |                   CollNetDirect                  |",
-                    "  Protocol    |             LL |          LL128 |         Simple |",
+      communicator({names, "  Protocol    |             LL |          LL128 |         Simple |",
                     " Max NThreads |            512 |            640 |            512 |",
                     "    AllReduce |" + cells3, "  Algorithm   |        |      |    |",
                     "    AllReduce |" + cells3,
