@@ -14,8 +14,11 @@ struct Check {
   void (*run)(detail::Examination&) = nullptr;
 };
 
-constexpr std::array<Check, 15> checks{{
+constexpr std::array<Check, 18> checks{{
     {{"nic-speed", "cables of 200 GB/s or more, where Gb/s is likely"}, detail::check_nic_speed},
+    {{"cable-speed", "cables an eighth of the NIC's PCIe, or below 10 Gb/s"},
+     detail::check_cable_speed},
+    {{"pcie-speed", "PCIe of 252 GB/s or more, or too little at a GPU"}, detail::check_pcie_speed},
     {{"nvlink-speed", "NVLinks of no known speed"}, detail::check_nvlink_speed},
     {{"nvlink-below-pcie", "GPUs whose NVLink is slower than their PCIe"},
      detail::check_nvlink_below_pcie},
@@ -26,6 +29,7 @@ constexpr std::array<Check, 15> checks{{
     {{"rails-speed", "NICs of a node with different cables"}, detail::check_rails_speed},
     {{"rails-number", "nodes with different numbers of NICs"}, detail::check_rails_number},
     {{"rails-load", "NICs of a node that serve unequal numbers of GPUs"}, detail::check_rails_load},
+    {{"rails-share", "leaves that share the NICs of a node unequally"}, detail::check_rails_share},
     {{"no-path-in-node", "GPUs of a node that meet only in the network"},
      detail::check_no_path_in_node},
     {{"one-way", "links without one back, or with a narrower one"}, detail::check_one_way},

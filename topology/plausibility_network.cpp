@@ -74,6 +74,41 @@ std::string idleness(const Graph& graph, DeviceId id, bool gpus_leave_by_it, boo
 
 }  // namespace
 
+void check_rails_share(Examination& examination) {
+  const FabricSpec& fabric = examination.cluster().spec().fabric;
+  const bool shared = fabric.kind == FabricKind::LeafSpine || fabric.kind == FabricKind::FatTree ||
+                      fabric.kind == FabricKind::RailOptimized;
+  const Graph& graph = examination.graph();
+  for (const NodeId node : examination.unlike_nodes()) {
+    std::map<DeviceId, std::uint32_t> cables;  // by leaf
+    for (const DeviceId nic : graph.nics(node)) {
+      for (const LinkId id : graph.links_out(nic)) {
+        const DeviceId target = graph.link(id).target;
+        cables[target] += graph.device(target).node ? 0U : 1U;
+      }
+    }
+    std::map<std::uint32_t, std::uint64_t> leaves;  // by cables
+    for (const auto& [leaf, count] : cables) {
+      leaves[count] += graph.device(leaf).node ? 0U : 1U;
+    }
+    leaves.erase(0);
+    if (!shared || leaves.size() < 2) {
+      continue;
+    }
+    const auto& [fewest, with_fewest] = *leaves.begin();
+    const auto& [most, with_most] = *leaves.rbegin();
+    const auto entry = [](std::uint32_t count, std::uint64_t times) {
+      return std::to_string(count) + (count == 1 ? " cable" : " cables") + " to each of " +
+             std::to_string(times);
+    };
+    const std::string rails = fabric.rails ? "fabric.rails" : "fabric.planes";
+    examination.report(examination.value(rails) != nullptr ? rails : examination.network_path(),
+                       "node" + std::to_string(node.value()) + " has " + entry(most, with_most) +
+                           " leaves, " + entry(fewest, with_fewest),
+                       "a divisor of the cables of a node shares them equally");
+  }
+}
+
 void check_one_way(Examination& examination) {
   const Graph& graph = examination.graph();
   std::uint64_t count = 0;

@@ -48,16 +48,30 @@ PathClass nearest_nic_class(const Graph& graph, DeviceId gpu) {
   return nearest;
 }
 
-/// The narrowest link on the way from a GPU to its NIC.
-Bandwidth width_to_nic(const Graph& graph, DeviceId gpu, DeviceId nic) {
+/// The narrowest link on the way from a GPU to its NIC; of equal ones the first.
+LinkId narrowest_to_nic(const Graph& graph, DeviceId gpu, DeviceId nic) {
   const PathLayers paths(graph, Scope::within(graph.device(gpu).node), gpu, nic);
-  Bandwidth width = graph.link(paths.layer(0).front().link).bandwidth;
+  LinkId narrowest = paths.layer(0).front().link;
   for (std::size_t i = 0; i < paths.length(); ++i) {
     for (const PathLink& link : paths.layer(i)) {
-      width = std::min(width, graph.link(link.link).bandwidth);
+      if (graph.link(link.link).bandwidth < graph.link(narrowest).bandwidth) {
+        narrowest = link.link;
+      }
     }
   }
-  return width;
+  return narrowest;
+}
+
+/// The first of a GPU's NICs that a link on the way to it is too narrow for.
+std::optional<DeviceId> narrow_nic(const Examination& examination, DeviceId gpu) {
+  const Graph& graph = examination.graph();
+  for (const DeviceId nic : examination.cluster().router().nics_of(gpu)) {
+    const Bandwidth width = graph.link(narrowest_to_nic(graph, gpu, nic)).bandwidth;
+    if (static_cast<BandwidthSum>(width.units()) < examination.cable_of(nic)) {
+      return nic;
+    }
+  }
+  return std::nullopt;
 }
 
 /// The links that all bytes from a GPU to its NIC cross.
@@ -106,17 +120,22 @@ void check_shared_slots(Examination& examination) {
     return by.nics.size() < 2 ||
            by.cables <= static_cast<BandwidthSum>(graph.link(link).bandwidth.units());
   });
-  if (shared.empty()) {
-    return;
+  std::map<std::size_t, std::vector<LinkId>> by_template;
+  for (const auto& [link, by] : shared) {
+    const Device& source = graph.device(graph.link(link).source);
+    by_template[examination.template_of(*source.node)].push_back(link);
   }
-  const auto& [link, by] = *shared.begin();
-  const std::string more =
-      shared.size() > 1 ? " and " + std::to_string(shared.size() - 1) + " more" : "";
-  examination.report(examination.entry_of_kind(graph.link(link).kind),
-                     graph.name(link) + more + ": " + to_text(graph.link(link).bandwidth) +
-                         " on the way to " + examination.names(by.nics) +
-                         ", whose cables together have " + Examination::text(by.cables),
-                     "the cables are never filled all at once");
+  for (const auto& [number, links] : by_template) {
+    const LinkId link = links.front();
+    const Shared& by = shared.at(link);
+    const std::string more =
+        links.size() > 1 ? " and " + std::to_string(links.size() - 1) + " more" : "";
+    examination.report(examination.entry_of(link) + ".bandwidth",
+                       graph.name(link) + more + ": " + to_text(graph.link(link).bandwidth) +
+                           " on the way to " + examination.names(by.nics) +
+                           ", whose cables together have " + Examination::text(by.cables),
+                       "the cables are never filled all at once");
+  }
 }
 
 }  // namespace
@@ -125,20 +144,20 @@ void check_nvlink_below_pcie(Examination& examination) {
   std::vector<DeviceId> slow;
   for (const DeviceId gpu : examination.gpus()) {
     const BandwidthSum nvlink = examination.sum_of(gpu, LinkKind::Nvlink);
-    if (nvlink > 0 && nvlink < examination.sum_of(gpu, LinkKind::Pcie)) {
+    // Several PCIe links of a GPU lead to different places, all its NVLinks to other GPUs.
+    const Bandwidth pcie = examination.widest_of(gpu, LinkKind::Pcie);
+    if (nvlink > 0 && nvlink < static_cast<BandwidthSum>(pcie.units()) && pcie < implausible_pcie) {
       slow.push_back(gpu);
     }
   }
-  if (slow.empty()) {
-    return;
+  for (const std::vector<DeviceId>& gpus : examination.by_template(slow)) {
+    const DeviceId first = gpus.front();
+    examination.report(examination.entry_of_kind(first, LinkKind::Nvlink) + ".bandwidth",
+                       examination.names(gpus) + ": NVLink is slower than PCIe, " +
+                           Examination::text(examination.sum_of(first, LinkKind::Nvlink)) +
+                           " against " + to_text(examination.widest_of(first, LinkKind::Pcie)),
+                       "NVLink is given in bytes a second: an H100 has 450 GB/s a direction");
   }
-  const auto rate = [&](LinkKind kind) {
-    return Examination::text(examination.sum_of(slow.front(), kind));
-  };
-  examination.report(examination.entry_of_kind(LinkKind::Nvlink),
-                     examination.names(slow) + ": NVLink is slower than PCIe, " +
-                         rate(LinkKind::Nvlink) + " against " + rate(LinkKind::Pcie),
-                     "NVLink is given in bytes a second: an H100 has 450 GB/s a direction");
 }
 
 void check_nvlink_asymmetry(Examination& examination) {
@@ -148,8 +167,9 @@ void check_nvlink_asymmetry(Examination& examination) {
       const auto entry = [&](DeviceId gpu) {
         return examination.graph().name(gpu) + " has " + Examination::text(total(gpu));
       };
+      const DeviceId with_nvlink = total(found->least) > 0 ? found->least : found->most;
       examination.report(
-          examination.entry_of_kind(LinkKind::Nvlink),
+          examination.entry_of_kind(with_nvlink, LinkKind::Nvlink),
           "GPUs with different NVLink: " + entry(found->least) + ", " + entry(found->most));
     }
   }
@@ -166,11 +186,11 @@ void check_far_nic(Examination& examination) {
       far.push_back(gpu);
     }
   }
-  if (!far.empty()) {
-    examination.report(examination.entry_of_kind(LinkKind::Pcie),
-                       examination.names(far) +
+  for (const std::vector<DeviceId>& gpus : examination.by_template(far)) {
+    examination.report(examination.entry_of_kind(gpus.front(), LinkKind::Pcie),
+                       examination.names(gpus) +
                            ": no NIC below the same PCIe switch, the nearest is " +
-                           std::string(name_of(nearest_nic_class(graph, far.front()))),
+                           std::string(name_of(nearest_nic_class(graph, gpus.front()))),
                        "data to other nodes cross a CPU");
   }
 }
@@ -178,24 +198,16 @@ void check_far_nic(Examination& examination) {
 void check_narrow_slot(Examination& examination) {
   const Graph& graph = examination.graph();
   std::vector<DeviceId> narrow;
-  DeviceId first_nic;
-  for (const DeviceId gpu : examination.gpus()) {
-    const std::vector<DeviceId> nics = examination.cluster().router().nics_of(gpu);
-    const auto found = std::ranges::find_if(nics, [&](DeviceId nic) {
-      return static_cast<BandwidthSum>(width_to_nic(graph, gpu, nic).units()) <
-             examination.cable_of(nic);
-    });
-    if (found != nics.end()) {
-      first_nic = narrow.empty() ? *found : first_nic;
-      narrow.push_back(gpu);
-    }
-  }
-  if (!narrow.empty()) {
-    examination.report(
-        examination.entry_of_kind(LinkKind::Pcie),
-        examination.names(narrow) + ": " + to_text(width_to_nic(graph, narrow.front(), first_nic)) +
-            " to the NIC, whose cable has " + Examination::text(examination.cable_of(first_nic)),
-        "the cable is never filled");
+  std::ranges::copy_if(examination.gpus(), std::back_inserter(narrow),
+                       [&](DeviceId gpu) { return narrow_nic(examination, gpu).has_value(); });
+  for (const std::vector<DeviceId>& gpus : examination.by_template(narrow)) {
+    const DeviceId nic = *narrow_nic(examination, gpus.front());
+    const LinkId link = narrowest_to_nic(graph, gpus.front(), nic);
+    examination.report(examination.entry_of(link) + ".bandwidth",
+                       examination.names(gpus) + ": " + to_text(graph.link(link).bandwidth) +
+                           " to the NIC, whose cable has " +
+                           Examination::text(examination.cable_of(nic)),
+                       "the cable is never filled");
   }
   check_shared_slots(examination);
 }

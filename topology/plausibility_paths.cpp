@@ -15,8 +15,8 @@ namespace collsim::detail {
 
 namespace {
 
-// Links that all walks together may look at: about a second.
-constexpr std::uint64_t most_links = 1U << 25U;
+// Links that all walks together may look at: about half a second.
+constexpr std::uint64_t most_links = 1U << 24U;
 
 using Group = std::optional<std::uint32_t>;
 
@@ -64,15 +64,26 @@ class Marking {
         symmetry_(&symmetry),
         distance_(graph.devices().size(), unmet),
         leads_(graph.devices().size(), false),
-        between_(symmetry.device_classes, false) {}
+        between_(symmetry.device_classes, true) {
+    for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+      if (!graph.devices()[i].node && between_[symmetry.of_device[i]]) {
+        between_[symmetry.of_device[i]] = false;
+        ++left_;
+      }
+    }
+  }
 
   /// Of the shortest paths from a device to all those of nodes that are attached to a group.
   void walk(const Start& start, Group to) {
-    spread(start.device, Scope::fabric(start.group, to));
+    const Scope scope = Scope::fabric(start.group, to);
+    spread(start.device, scope);
     for (const DeviceId device : met_ | std::views::reverse) {
-      if (leads_on(device, start.device, to)) {
+      // Switches of other groups are met where the walk ends, and are many.
+      if (scope.admits(graph_->device(device)) && leads_on(device, start.device, to)) {
         leads_[device.index()] = true;
-        between_[symmetry_->of_device[device.index()]] = true;
+        const std::uint32_t alike = symmetry_->of_device[device.index()];
+        left_ -= between_[alike] ? 0U : 1U;
+        between_[alike] = true;
       }
     }
     for (const DeviceId device : met_) {
@@ -83,6 +94,8 @@ class Marking {
   }
 
   [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }
+  /// Whether every switch is known to lie between two ends.
+  [[nodiscard]] bool all_found() const { return left_ == 0; }
   [[nodiscard]] bool between(DeviceId device) const {
     return between_[symmetry_->of_device[device.index()]];
   }
@@ -116,11 +129,12 @@ class Marking {
   }
 
   /// Whether a switch is next to an end, or to a switch that leads to one, on a shortest path.
-  [[nodiscard]] bool leads_on(DeviceId device, DeviceId from, Group to) const {
+  [[nodiscard]] bool leads_on(DeviceId device, DeviceId from, Group to) {
     if (graph_->device(device).node) {
       return false;
     }
     return std::ranges::any_of(graph_->links_out(device), [&](LinkId id) {
+      ++looked_at_;
       const DeviceId beyond = graph_->link(id).target;
       if (beyond == from || distance_[beyond.index()] != distance_[device.index()] + 1) {
         return false;
@@ -134,7 +148,8 @@ class Marking {
   const SymmetryClasses* symmetry_;
   std::vector<std::uint32_t> distance_;  ///< by device
   std::vector<bool> leads_;              ///< by device: to an end
-  std::vector<bool> between_;            ///< by class
+  std::vector<bool> between_;            ///< by class; true of those of nodes
+  std::size_t left_ = 0;                 ///< classes that are not known to be between
   std::vector<DeviceId> met_;
   std::uint64_t looked_at_ = 0;
 };
@@ -147,10 +162,10 @@ std::vector<bool> lies_between_nodes(const Graph& graph, const SymmetryClasses& 
   const std::vector<Group> groups = groups_of(graph);
   for (const Start& start : starts(graph, symmetry)) {
     for (const Group group : groups) {
-      marking.walk(start, group);
-      if (marking.looked_at() > most_links) {
+      if (marking.all_found() || marking.looked_at() > most_links) {
         return may;
       }
+      marking.walk(start, group);
     }
   }
   for (std::size_t i = 0; i < may.size(); ++i) {

@@ -23,7 +23,8 @@ class Examination {
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
   [[nodiscard]] const Graph& graph() const { return cluster_->graph(); }
   [[nodiscard]] const SymmetryClasses& symmetry() const { return symmetry_; }
-  /// The first node of each class of alike ones: what holds inside it holds inside all.
+  /// The first of the nodes that are alike inside and in their cables: what holds inside it holds inside
+  /// all. Where they stand in the network does not count.
   [[nodiscard]] const std::vector<NodeId>& unlike_nodes() const { return unlike_nodes_; }
   /// Their GPUs.
   [[nodiscard]] const std::vector<DeviceId>& gpus() const { return gpus_; }
@@ -40,8 +41,15 @@ class Examination {
   [[nodiscard]] const Provenance* value(const std::string& path) const;
   /// Whether a value belongs to the network rather than to a node.
   [[nodiscard]] bool is_of_network(const std::string& path) const;
-  /// The first link entry of a kind; where there is none, the list of links.
-  [[nodiscard]] std::string entry_of_kind(LinkKind kind) const;
+  /// Where a link stands that begins in a node: its entry there, or fabric.link for a cable of a NIC.
+  [[nodiscard]] std::string entry_of(LinkId link) const;
+  /// The entry of the first link of a kind that leaves a device; where there is none, the list of links.
+  [[nodiscard]] std::string entry_of_kind(DeviceId device, LinkKind kind) const;
+  /// Devices of nodes by the description of their node, in order. Of an explicit graph, all are together.
+  [[nodiscard]] std::vector<std::vector<DeviceId>> by_template(
+      const std::vector<DeviceId>& devices) const;
+  /// The place of the node's description in the list of them; 0 where there is one.
+  [[nodiscard]] std::size_t template_of(NodeId node) const;
   /// The lists of links and devices that describe a node; without one, or of an explicit graph, the first.
   [[nodiscard]] std::string links_path(std::optional<NodeId> node = {}) const;
   [[nodiscard]] std::string devices_path(std::optional<NodeId> node = {}) const;
@@ -57,6 +65,8 @@ class Examination {
 
   /// Of the links of a kind that leave a device.
   [[nodiscard]] BandwidthSum sum_of(DeviceId device, LinkKind kind) const;
+  /// The widest link of a kind that leaves a device.
+  [[nodiscard]] Bandwidth widest_of(DeviceId device, LinkKind kind) const;
   /// Of the parallel links from one device to another.
   [[nodiscard]] BandwidthSum sum_between(DeviceId from, DeviceId to) const;
   /// Of the links of no particular kind that lead to a NIC inside its node.
@@ -70,13 +80,18 @@ class Examination {
   const Cluster* cluster_;
   SymmetryClasses symmetry_;
   std::vector<NodeId> unlike_nodes_;
-  std::vector<DeviceId> gpus_;
+  std::vector<DeviceId> gpus_;  ///< by node
   std::string_view check_;
   std::vector<Finding> findings_;
 };
 
+/// Twice what PCIe 6 has on 16 lanes.
+inline constexpr Bandwidth implausible_pcie = Bandwidth::bytes_per_second(252'000'000'000);
+
 // The checks, by what they look at. Values of the document:
 void check_nic_speed(Examination& examination);
+void check_cable_speed(Examination& examination);
+void check_pcie_speed(Examination& examination);
 void check_nvlink_speed(Examination& examination);
 void check_latency(Examination& examination);
 // The inside of a node:
@@ -89,6 +104,7 @@ void check_rails_number(Examination& examination);
 void check_rails_load(Examination& examination);
 void check_no_path_in_node(Examination& examination);
 // The whole:
+void check_rails_share(Examination& examination);
 void check_one_way(Examination& examination);
 void check_networks_apart(Examination& examination);
 void check_oversubscription(Examination& examination);

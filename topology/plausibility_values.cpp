@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "topology/plausibility_subject.hpp"
@@ -21,6 +23,13 @@ constexpr Bandwidth implausible_port = Bandwidth::bytes_per_second(200'000'000'0
 constexpr std::array<Bandwidth, 2> nvlink_steps{Bandwidth::bytes_per_second(20'000'000'000),
                                                 Bandwidth::bytes_per_second(25'000'000'000)};
 constexpr Bandwidth bridge_step = Bandwidth::bytes_per_second(14'062'500'000);
+// Sixteen lanes of PCIe 3 have 15.75 GB/s, and every GPU with NVLink has as many or better ones; small
+// ones without have eight lanes. Source: PCI Express Base Specification 3.0: 8 GT/s, 128b/130b.
+constexpr Bandwidth least_pcie_beside_nvlink = Bandwidth::bytes_per_second(8'000'000'000);
+constexpr Bandwidth least_pcie = Bandwidth::bytes_per_second(4'000'000'000);
+// 10 Gb/s. Networks between GPUs have had more ever since (QDR InfiniBand of 2008: 32 Gb/s).
+constexpr Bandwidth least_cable = Bandwidth::bytes_per_second(1'250'000'000);
+constexpr std::int64_t bits_of_byte = 8;
 // Some ten times the slowest part of a node; 200 km of fibre.
 constexpr Duration implausible_in_node = std::chrono::microseconds(10);
 constexpr Duration implausible_in_network = std::chrono::milliseconds(1);
@@ -39,6 +48,19 @@ bool is_nvlink_speed(Bandwidth bandwidth, std::int64_t links) {
   const bool in_bridge = one % bridge_step.units() == 0 && units <= 4 * bridge_step.units();
   return in_bridge || std::ranges::any_of(
                           nvlink_steps, [one](Bandwidth step) { return one % step.units() == 0; });
+}
+
+/// The widest of a NIC's cables; absent: it has none.
+std::optional<LinkId> widest_cable(const Graph& graph, DeviceId nic) {
+  std::optional<LinkId> widest;
+  for (const LinkId id : graph.links_out(nic)) {
+    const Link& link = graph.link(id);
+    const bool leaves = graph.device(link.target).node != graph.device(nic).node;
+    if (leaves && (!widest || graph.link(*widest).bandwidth < link.bandwidth)) {
+      widest = id;
+    }
+  }
+  return widest;
 }
 
 /// Another value of the same entry.
@@ -69,6 +91,56 @@ void check_nic_speed(Examination& examination) {
       examination.report(value.path,
                          "a cable of " + value.value + ", that is " + in_bits(bandwidth),
                          "ports are given in bits a second: 400 Gb/s is 50 GB/s");
+    }
+  }
+}
+
+void check_cable_speed(Examination& examination) {
+  const Graph& graph = examination.graph();
+  std::set<std::string> places;
+  for (const NodeId node : examination.unlike_nodes()) {
+    for (const DeviceId nic : graph.nics(node)) {
+      const std::optional<LinkId> cable = widest_cable(graph, nic);
+      if (!cable) {
+        continue;
+      }
+      const Link& link = graph.link(*cable);
+      const Bandwidth pcie = examination.widest_of(nic, LinkKind::Pcie);
+      const bool narrow = link.bandwidth.units() <= pcie.units() / bits_of_byte;
+      const bool known = link.kind == LinkKind::Infiniband || link.kind == LinkKind::Ethernet;
+      const std::string place = examination.entry_of(*cable) + ".bandwidth";
+      if ((narrow || (known && link.bandwidth < least_cable)) && places.insert(place).second) {
+        examination.report(place,
+                           graph.name(nic) + ": a cable of " + to_text(link.bandwidth) +
+                               (narrow ? " behind PCIe of " + to_text(pcie) : ""),
+                           "ports of 2016 and later have 100 to 800 Gb/s: 400 Gb/s is 50 GB/s");
+      }
+    }
+  }
+}
+
+void check_pcie_speed(Examination& examination) {
+  const std::string hint = "PCIe is given in bytes a second: PCIe 5 has 63 GB/s on 16 lanes";
+  for (const Provenance& value : examination.cluster().spec().values) {
+    if (!value.path.ends_with(".kind") || value.value != name_of(LinkKind::Pcie)) {
+      continue;
+    }
+    const Provenance* bandwidth = examination.value(sibling(value.path, "bandwidth"));
+    if (bandwidth != nullptr && parse_bandwidth(bandwidth->value) >= implausible_pcie) {
+      examination.report(bandwidth->path, "PCIe of " + bandwidth->value, hint);
+    }
+  }
+  const Graph& graph = examination.graph();
+  std::set<std::string> places;
+  for (const DeviceId gpu : examination.gpus()) {
+    const Bandwidth widest = examination.widest_of(gpu, LinkKind::Pcie);
+    const bool has_nvlink = examination.sum_of(gpu, LinkKind::Nvlink) > 0;
+    if (widest == Bandwidth() || widest >= (has_nvlink ? least_pcie_beside_nvlink : least_pcie)) {
+      continue;
+    }
+    const std::string place = examination.entry_of_kind(gpu, LinkKind::Pcie) + ".bandwidth";
+    if (places.insert(place).second) {
+      examination.report(place, graph.name(gpu) + ": PCIe of " + to_text(widest), hint);
     }
   }
 }

@@ -13,8 +13,8 @@ node:
   devices: [{name: nic, kind: nic, count: 2}]
   links:
     - {from: gpu, to: gpu, connect: mesh, kind: nvlink, bandwidth: 900 GB/s, latency: 1 us}
-    - {from: gpu, to: nic, connect: one-to-one, kind: pcie, bandwidth: 500 GB/s, latency: 1 us}
-fabric: {kind: single-switch, link: {bandwidth: 400 GB/s, latency: 1 us}}
+    - {from: gpu, to: nic, connect: one-to-one, kind: pcie, bandwidth: 251 GB/s, latency: 1 us}
+fabric: {kind: single-switch, link: {bandwidth: 250 GB/s, latency: 1 us}}
 """
 
 
@@ -199,15 +199,15 @@ class Check(program.Case):
     def test_warnings_look_like_a_compilers(self):
         text = self.output(*self.mine)
         self.assertTrue(text.startswith("""\
-./mine.yaml:9:49: warning: fabric.link.bandwidth: a cable of 400 GB/s, that is 3200 Gb/s [nic-speed]
-  fabric: {kind: single-switch, link: {bandwidth: 400 GB/s, latency: 1 us}}
+./mine.yaml:9:49: warning: fabric.link.bandwidth: a cable of 250 GB/s, that is 2000 Gb/s [nic-speed]
+  fabric: {kind: single-switch, link: {bandwidth: 250 GB/s, latency: 1 us}}
                                                   ^
 hint: ports are given in bits a second: 400 Gb/s is 50 GB/s
 
 mine: 1 warning
-  check              looks for                                           found
-  -----------------  --------------------------------------------------  -----
-  nic-speed          cables of 200 GB/s or more, where Gb/s is likely        1
+  check              looks for                                             found
+  -----------------  ----------------------------------------------------  -----
+  nic-speed          cables of 200 GB/s or more, where Gb/s is likely          1
 """), text)
 
     def test_a_sound_cluster(self):
@@ -226,11 +226,30 @@ mine: 1 warning
         self.assertTrue(done.startswith("--set node.links[0].latency=1 ms: warning: node.links[0].latency: "
                                         "1 ms for a link inside a node [latency]\n"), done)
 
+    def test_the_narrow_link_of_the_right_node(self):
+        self.file("mixed.yaml", """name: mixed
+nodes:
+  - {count: 2, node: dgx-h100}
+  - {count: 2, node: gcp-a3-high}
+fabric: {kind: single-switch, link: {kind: infiniband, bandwidth: 400 Gb/s, latency: 30 ns}}
+""")
+        text = self.output("topology", "check", "--cluster", "./mixed.yaml")
+        warning, line, caret, hint = text.split("\n")[:4]
+        self.assertRegex(warning, r"configs/nodes/gcp-a3-high\.yaml:\d+:\d+: warning: nodes\[1\]\.node\.links\[2\]\.bandwidth: "
+                                  r"node2\.gpu0 and 7 more: 31\.5 GB/s to the NIC, whose cable has 50 GB/s \[narrow-slot\]$")
+        self.assertTrue(line.startswith("    - { from: nic, to: pcie-switch,"), line)
+        self.assertTrue(line[caret.index("^"):].startswith("31.5 GB/s"), line + "\n" + caret)
+        self.assertEqual(hint, "hint: the cable is never filled")
+        done = self.output("topology", "check", *DGX, "--set", "node.links[2].bandwidth=16 GB/s")
+        self.assertTrue(done.startswith(
+            "--set node.links[2].bandwidth=16 GB/s: warning: node.links[2].bandwidth: node0.gpu0 and 7 more: "
+            "16 GB/s to the NIC, whose cable has 50 GB/s [narrow-slot]\n"), done)
+
     def test_json(self):
         document = self.json(*self.mine)
         self.assertEqual(document["findings"], [{
             "check": "nic-speed", "path": "fabric.link.bandwidth", "origin": "./mine.yaml:9",
-            "message": "a cable of 400 GB/s, that is 3200 Gb/s",
+            "message": "a cable of 250 GB/s, that is 2000 Gb/s",
             "hint": "ports are given in bits a second: 400 Gb/s is 50 GB/s"}])
         found = {check["check"]: check["found"] for check in document["checks"]}
         self.assertEqual({name: count for name, count in found.items() if count}, {"nic-speed": 1})
