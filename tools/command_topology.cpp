@@ -24,23 +24,28 @@ struct TopologyCommand {
   ClusterOptions cluster;
   OutputOptions output;
   bool strict = false;
+  bool matrix = false;
   std::string format;  ///< of an export
   bool whole = false;
   std::string file;  ///< that is imported
 };
 
 Exit show(const TopologyCommand& command) {
+  if (command.matrix && command.output.format() == Format::Csv) {
+    throw InputError("has no effect on CSV: it has the values in force alone", "--matrix");
+  }
+  const MatrixExtent extent = command.matrix ? MatrixExtent::Whole : MatrixExtent::Readable;
   const Machine machine = load_machine(command.cluster, command.output);
   std::string text;
   switch (command.output.format()) {
     case Format::Json:
-      text = render_topology_json(machine.cluster, machine.loaded.digest);
+      text = render_topology_json(machine.cluster, machine.loaded.digest, extent);
       break;
     case Format::Csv:
       text = render_topology_csv(machine.cluster);
       break;
     case Format::Table:
-      text = render_topology_table(machine.cluster);
+      text = render_topology_table(machine.cluster, extent);
       break;
   }
   write_output(command.output, text);
@@ -122,7 +127,12 @@ void add_topology_command(CLI::App& app, Action& chosen) {
       *topology, "show", "devices, links, cuts, paths, and every value in force with its origin",
       *shown);
   add_output_options(*sub, shown->output);
-  sub->footer("Example:\n  collsim topology show --cluster dgx-h100-x4 --set nodes=16");
+  add_switch(*sub, "--matrix", shown->matrix,
+             "the path types of all pairs of GPUs and NICs, where a node has more than 24");
+  sub->footer(
+      "Examples:\n"
+      "  collsim topology show --cluster dgx-h100-x4 --set nodes=16\n"
+      "  collsim topology show aws-p5 --matrix");
   sub->callback([shown, &chosen] { chosen = [shown] { return show(*shown); }; });
 
   const auto checked = std::make_shared<TopologyCommand>();

@@ -20,7 +20,7 @@ namespace collsim {
 
 namespace {
 
-// A matrix of more devices does not fit a page.
+// A matrix of more devices does not fit a page; --matrix shows it all the same.
 constexpr std::size_t widest_matrix = 24;
 // More classes of alike things are only counted.
 constexpr std::size_t most_classes_listed = 6;
@@ -97,11 +97,23 @@ std::string alike_text(const std::vector<AlikeClass>& classes, const std::string
   return sizes + " of the " + grouped(members) + " " + what + "s";
 }
 
+/// "32 leaf, 16 spine".
+std::string levels_text(const std::vector<SwitchLevel>& levels) {
+  std::string text;
+  for (const SwitchLevel& level : levels) {
+    text += (text.empty() ? "" : ", ") + grouped(level.switches) + " " + level.level;
+  }
+  return text;
+}
+
 std::string overview(const Cluster& cluster, const TopologySummary& summary) {
   std::vector<std::pair<std::string, std::string>> lines;
   lines.emplace_back("nodes", grouped(cluster.graph().nodes()));
   for (const auto& [kind, count] : summary.devices) {
-    lines.emplace_back(name_of(kind), grouped(count));
+    const bool divided = kind == DeviceKind::NetworkSwitch && !summary.switches.empty();
+    lines.emplace_back(
+        name_of(kind),
+        grouped(count) + (divided ? " (" + levels_text(summary.switches) + ")" : ""));
   }
   if (summary.nics) {
     lines.emplace_back("NICs", nics_text(*summary.nics));
@@ -205,7 +217,8 @@ std::string matrix_table(const PathMatrix& matrix) {
   return table.render("  ");
 }
 
-std::string paths_text(const Cluster& cluster, const TopologySummary& summary) {
+std::string paths_text(const Cluster& cluster, const TopologySummary& summary,
+                       MatrixExtent extent) {
   std::string text;
   std::set<PathClass> used;
   for (const PathMatrix& matrix : summary.paths) {
@@ -216,15 +229,19 @@ std::string paths_text(const Cluster& cluster, const TopologySummary& summary) {
         used.insert(type.path_class);
       }
     }
-    if (!matrix.rows.empty() && matrix.devices.size() <= widest_matrix) {
+    const bool fits = extent == MatrixExtent::Whole || matrix.devices.size() <= widest_matrix;
+    if (!matrix.rows.empty() && fits) {
       text += matrix_table(matrix);
     } else if (!matrix.rows.empty()) {
       text += "  pairs of GPUs: " + counts_text(matrix.gpu_pairs) + "\n";
       if (!matrix.nic_pairs.empty()) {
         text += "  a GPU and a NIC: " + counts_text(matrix.nic_pairs) + "\n";
       }
+      text += fmt::format("  --matrix shows all {} by {}\n", matrix.devices.size(),
+                          matrix.devices.size());
     } else {
-      text += fmt::format("  not shown: more than {} GPUs and NICs\n", largest_matrix);
+      text += fmt::format("  not shown: more than {} GPUs and NICs; --matrix shows them\n",
+                          largest_matrix);
     }
     if (!matrix.other_nodes.empty()) {
       text += "  GPUs of other nodes: " + counts_text(matrix.other_nodes) + "\n";
@@ -242,25 +259,35 @@ std::string paths_text(const Cluster& cluster, const TopologySummary& summary) {
   return text;
 }
 
+/// The name, and what the file says of itself: counts and speeds in its words may be others now.
+std::string title(const ClusterSpec& spec) {
+  if (spec.description.empty()) {
+    return spec.name;
+  }
+  bool changed = false;
+  for (const Provenance& value : spec.values) {
+    if (value.path == "description" && value.origin == "--set") {
+      return spec.name + ": " + spec.description;
+    }
+    changed = changed || (value.origin == "--set" && value.path != "name");
+  }
+  return spec.name + (changed ? ", changed by --set; its file says: " : ": ") + spec.description;
+}
+
 }  // namespace
 
-std::string render_topology_table(const Cluster& cluster) {
-  const TopologySummary summary = summarise(cluster);
-  const ClusterSpec& spec = cluster.spec();
-  std::string text = cluster.name();
-  if (!spec.description.empty()) {
-    text += ": " + spec.description;
-  }
-  text += "\n" + overview(cluster, summary);
+std::string render_topology_table(const Cluster& cluster, MatrixExtent extent) {
+  const TopologySummary summary = summarise(cluster, extent);
+  std::string text = title(cluster.spec()) + "\n" + overview(cluster, summary);
   text += "\nLinks (one direction each; a switch's latency is part of the links that leave it)\n" +
           links_table(summary);
   text += "\nWhat can leave and enter each part\n" + cuts_table(summary);
-  text += paths_text(cluster, summary);
+  text += paths_text(cluster, summary, extent);
   TextTable values;
   values.add_column("value", Align::Left);
   values.add_column("in force", Align::Left, 48);
   values.add_column("from", Align::Left);
-  for (const Provenance& value : spec.values) {
+  for (const Provenance& value : values_in_force(cluster)) {
     values.add_row({value.path, value.value, value.origin});
   }
   return text + "\nEvery value in force\n" + values.render("  ");
@@ -268,7 +295,7 @@ std::string render_topology_table(const Cluster& cluster) {
 
 std::string render_topology_csv(const Cluster& cluster) {
   std::string text = "path,value,origin\n";
-  for (const Provenance& value : cluster.spec().values) {
+  for (const Provenance& value : values_in_force(cluster)) {
     text +=
         csv_field(value.path) + "," + csv_field(value.value) + "," + csv_field(value.origin) + "\n";
   }

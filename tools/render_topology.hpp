@@ -5,14 +5,17 @@
 
 #include <string>
 
+#include "tools/topology_summary.hpp"
 #include "topology/cluster.hpp"
 
 namespace collsim {
 
-[[nodiscard]] std::string render_topology_table(const Cluster& cluster);
+/// `extent`: of the matrices of path types; a readable one fits a page.
+[[nodiscard]] std::string render_topology_table(const Cluster& cluster, MatrixExtent extent);
 /// collsim/topology/1; docs/output.md lists the fields.
 [[nodiscard]] std::string render_topology_json(const Cluster& cluster,
-                                               const std::string& input_digest);
+                                               const std::string& input_digest,
+                                               MatrixExtent extent);
 /// The values in force alone.
 [[nodiscard]] std::string render_topology_csv(const Cluster& cluster);
 

@@ -121,14 +121,21 @@ Json paths_json(const TopologySummary& summary) {
 
 }  // namespace
 
-std::string render_topology_json(const Cluster& cluster, const std::string& input_digest) {
-  const TopologySummary summary = summarise(cluster);
+std::string render_topology_json(const Cluster& cluster, const std::string& input_digest,
+                                 MatrixExtent extent) {
+  const TopologySummary summary = summarise(cluster, extent);
   Json document{{"schema", "collsim/topology/1"}, {"version", COLLSIM_VERSION},
                 {"cluster", cluster.name()},      {"description", cluster.spec().description},
                 {"input_digest", input_digest},   {"nodes", cluster.graph().nodes()}};
   Json& devices = document["devices"] = Json::object();
   for (const auto& [kind, count] : summary.devices) {
     devices[std::string(name_of(kind))] = count;
+  }
+  if (!summary.switches.empty()) {
+    Json& switches = document["switches"] = Json::array();
+    for (const SwitchLevel& level : summary.switches) {
+      switches.push_back({{"level", level.level}, {"switches", level.switches}});
+    }
   }
   document["links"] = links_json(summary);
   document["cuts"] = cuts_json(summary);
@@ -143,7 +150,7 @@ std::string render_topology_json(const Cluster& cluster, const std::string& inpu
                        {"gpus", classes_json(summary.alike_gpus, "gpus")}};
   document["paths"] = paths_json(summary);
   Json& values = document["values"] = Json::array();
-  for (const Provenance& value : cluster.spec().values) {
+  for (const Provenance& value : values_in_force(cluster)) {
     values.push_back({{"path", value.path}, {"value", value.value}, {"origin", value.origin}});
   }
   return json_text(document);

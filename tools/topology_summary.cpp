@@ -28,6 +28,27 @@ std::vector<std::pair<DeviceKind, std::uint64_t>> count_devices(const Graph& gra
   return {counts.begin(), counts.end()};
 }
 
+std::vector<SwitchLevel> count_switches(const Cluster& cluster) {
+  const FabricKind kind = cluster.spec().fabric.kind;
+  if (kind != FabricKind::LeafSpine && kind != FabricKind::FatTree &&
+      kind != FabricKind::RailOptimized) {
+    return {};
+  }
+  constexpr std::array<std::string_view, 3> names{"leaf", "spine", "core"};
+  std::vector<SwitchLevel> levels;
+  for (const Device& device : cluster.graph().devices()) {
+    if (!device.tree_place) {
+      continue;
+    }
+    for (std::size_t tier = levels.size(); tier <= device.tree_place->tier; ++tier) {
+      levels.push_back(
+          {tier < names.size() ? std::string(names[tier]) : "tier" + std::to_string(tier), 0});
+    }
+    ++levels[device.tree_place->tier].switches;
+  }
+  return levels;
+}
+
 std::vector<LinkClass> classify_links(const Graph& graph) {
   using Key = std::tuple<LevelId, LinkKind, Bandwidth, Duration>;
   std::map<Key, std::uint64_t> counts;
@@ -203,11 +224,11 @@ void count_pairs(PathMatrix& matrix, const Endpoints& ends) {
   }
 }
 
-PathMatrix path_matrix(const Graph& graph, std::uint32_t node) {
+PathMatrix path_matrix(const Graph& graph, std::uint32_t node, MatrixExtent extent) {
   const Endpoints ends = endpoints_of(graph, node);
   PathMatrix matrix;
   matrix.node = node_name(node);
-  if (ends.devices.size() <= largest_matrix) {
+  if (extent == MatrixExtent::Whole || ends.devices.size() <= largest_matrix) {
     for (const DeviceId device : ends.devices) {
       matrix.devices.push_back(graph.name_in_node(device));
       matrix.rows.push_back(path_types(graph, device, ends.devices));
@@ -229,7 +250,8 @@ PathMatrix path_matrix(const Graph& graph, std::uint32_t node) {
 }
 
 /// The first node of each class, as far as their paths differ.
-std::vector<PathMatrix> path_matrices(const Graph& graph, const SymmetryClasses& symmetry) {
+std::vector<PathMatrix> path_matrices(const Graph& graph, const SymmetryClasses& symmetry,
+                                      MatrixExtent extent) {
   std::vector<PathMatrix> matrices;
   std::vector<bool> looked_at(symmetry.node_classes, false);
   std::size_t classes = 0;
@@ -239,7 +261,7 @@ std::vector<PathMatrix> path_matrices(const Graph& graph, const SymmetryClasses&
     }
     looked_at[symmetry.of_node[node]] = true;
     ++classes;
-    PathMatrix matrix = path_matrix(graph, node);
+    PathMatrix matrix = path_matrix(graph, node, extent);
     const bool known = std::ranges::any_of(matrices, [&](const PathMatrix& other) {
       return !matrix.rows.empty() && other.devices == matrix.devices && other.rows == matrix.rows;
     });
@@ -252,11 +274,12 @@ std::vector<PathMatrix> path_matrices(const Graph& graph, const SymmetryClasses&
 
 }  // namespace
 
-TopologySummary summarise(const Cluster& cluster) {
+TopologySummary summarise(const Cluster& cluster, MatrixExtent extent) {
   const Graph& graph = cluster.graph();
   const SymmetryClasses symmetry = symmetry_classes(graph);
   TopologySummary summary;
   summary.devices = count_devices(graph);
+  summary.switches = count_switches(cluster);
   summary.links = classify_links(graph);
   summary.cuts = level_cuts(cluster);
   summary.nics = nic_use(cluster);
@@ -266,8 +289,20 @@ TopologySummary summarise(const Cluster& cluster) {
   summary.device_classes = symmetry.device_classes;
   summary.alike_nodes = alike_nodes(symmetry);
   summary.alike_gpus = alike_gpus(graph, symmetry);
-  summary.paths = path_matrices(graph, symmetry);
+  summary.paths = path_matrices(graph, symmetry, extent);
   return summary;
+}
+
+std::vector<Provenance> values_in_force(const Cluster& cluster) {
+  std::vector<Provenance> values = cluster.spec().values;
+  for (const Provenance& derived : derived_values(cluster.spec())) {
+    const std::string part = derived.path.substr(0, derived.path.rfind('.') + 1);
+    const auto last = std::ranges::find_if(
+        values.rbegin(), values.rend(),
+        [&part](const Provenance& value) { return value.path.starts_with(part); });
+    values.insert(last.base(), derived);
+  }
+  return values;
 }
 
 }  // namespace collsim

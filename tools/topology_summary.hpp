@@ -32,6 +32,12 @@ struct Range {
   Value max{};
 };
 
+/// The switches at one height of a tree.
+struct SwitchLevel {
+  std::string level;  ///< "leaf", "spine", "core", "tier3"
+  std::uint64_t switches = 0;
+};
+
 /// The parts of one level: GPUs, nodes, leaf groups, …
 struct LevelCuts {
   std::string
@@ -78,6 +84,7 @@ struct PathMatrix {
 
 struct TopologySummary {
   std::vector<std::pair<DeviceKind, std::uint64_t>> devices;
+  std::vector<SwitchLevel> switches;  ///< of leaves and what is above them; else empty
   std::vector<LinkClass> links;
   std::vector<LevelCuts> cuts;       ///< from the GPUs outwards; the whole machine is none
   std::optional<NicUse> nics;        ///< absent without NICs
@@ -89,11 +96,19 @@ struct TopologySummary {
   std::vector<PathMatrix> paths;
 };
 
-/// Nodes with more GPUs and NICs have no matrix.
+/// Nodes with more GPUs and NICs have no matrix, unless one is asked for.
 inline constexpr std::size_t largest_matrix = 256;
+enum class MatrixExtent : std::uint8_t {
+  Readable,  ///< those that are not too large
+  Whole,     ///< all
+};
 inline constexpr std::size_t most_matrices = 8;
 
 /// Complexity: O(links · log² links), and the routes that diameter() looks at.
-[[nodiscard]] TopologySummary summarise(const Cluster& cluster);
+[[nodiscard]] TopologySummary summarise(const Cluster& cluster,
+                                        MatrixExtent extent = MatrixExtent::Readable);
+
+/// Those of the description, and behind the last of each part of it those that follow from it.
+[[nodiscard]] std::vector<Provenance> values_in_force(const Cluster& cluster);
 
 }  // namespace collsim

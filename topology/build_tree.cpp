@@ -74,6 +74,30 @@ class Tree : public Fabric {
     return 2 * cables;
   }
 
+  [[nodiscard]] std::vector<Provenance> derived() const override {
+    std::vector<Provenance> values;
+    const auto add = [&values](const std::string& path, std::uint64_t value) {
+      values.push_back({path, std::to_string(value), "derived"});
+    };
+    if (spec_->kind == FabricKind::RailOptimized && !spec_->rails) {
+      add("fabric.rails", rails_);
+    }
+    for (std::size_t i = 0; i < tiers_.size() && !is_single(); ++i) {
+      const TierSpec& spec = spec_->tiers[i];
+      const std::string path = tier_path(*spec_, i);
+      if (!spec.down && tiers_[i].down) {
+        add(path + ".down", *tiers_[i].down);
+      }
+      if (!spec.up && i + 1 < tiers_.size()) {
+        add(path + ".up", tiers_[i].up);
+      }
+      if (!spec.count && i > 0) {
+        add(path + ".count", tiers_[i].switches_in_block);
+      }
+    }
+    return values;
+  }
+
   void add(GraphBuilder& builder) const override {
     std::vector<std::vector<DeviceId>> below;  // by plane
     for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {

@@ -51,6 +51,15 @@ Graph build_graph(const ClusterSpec& spec) {
   return graph;
 }
 
+std::vector<Provenance> derived_values(const ClusterSpec& spec) {
+  if (spec.graph) {
+    return {};
+  }
+  const detail::NodeList nodes(spec);
+  const std::unique_ptr<detail::Fabric> fabric = detail::plan_fabric(spec, nodes);
+  return fabric ? fabric->derived() : std::vector<Provenance>();
+}
+
 Cluster::Cluster(ClusterSpec spec)
     : spec_(std::move(spec)),
       graph_(std::make_unique<const Graph>(build_graph(spec_))),

@@ -39,6 +39,11 @@ class Cluster {
 /// a leaf without enough ports, a GPU that cannot reach another one (both named).
 [[nodiscard]] Graph build_graph(const ClusterSpec& spec);
 
+/// What a fabric of switches in a tree has where its description says nothing: rails, ports down and up,
+/// how many switches join a group. By the path at which it could be said; the origin is "derived".
+/// Throws: as build_graph.
+[[nodiscard]] std::vector<Provenance> derived_values(const ClusterSpec& spec);
+
 /// What one set of GPUs can send to, and receive from, the rest: sums over the links that cross.
 struct Cut {
   Bandwidth out;

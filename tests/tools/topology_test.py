@@ -143,8 +143,24 @@ fabric: {kind: single-switch, link: {bandwidth: 50 GB/s, latency: 1 us}}
     def test_large_matrices_are_counted(self):
         text = self.output("topology", "show", *MESH, "--set", "gpus=30")
         # 30 · 29 / 2 pairs.
-        self.assertIn("Paths in the node, as nvidia-smi topo -m has them\n  pairs of GPUs: 435 LINK\n", text)
+        self.assertIn("Paths in the node, as nvidia-smi topo -m has them\n  pairs of GPUs: 435 LINK\n"
+                      "  --matrix shows all 30 by 30\n", text)
         self.assertNotIn("types", self.json("topology", "show", *STAR, "--set", "gpus=300")["paths"][0])
+        self.assertIn("  not shown: more than 256 GPUs and NICs; --matrix shows them\n",
+                      self.output("topology", "show", *STAR, "--set", "gpus=300"))
+
+    def test_large_matrices_on_request(self):
+        text = self.output("topology", "show", "aws-p5", "--matrix")
+        header, _, row = text[text.index("\nPaths in node0"):].split("\n")[2:5]
+        self.assertEqual(header.split(), [f"gpu{i}" for i in range(8)] + [f"nic{i}" for i in range(32)])
+        # Four NICs on a GPU's PCIe switch, twelve more at its socket, sixteen at the other.
+        self.assertEqual(row.split(), ["gpu0", "X"] + 7 * ["NV18"] + 4 * ["PIX"] + 12 * ["PHB"] + 16 * ["SYS"])
+        (paths,) = self.json("topology", "show", *STAR, "--set", "gpus=300", "--matrix")["paths"]
+        self.assertEqual({len(row) for row in paths["types"]}, {300})
+        # 300 · 299 / 2.
+        self.assertEqual(paths["gpu_pairs"], {"LINK": 44_850})
+        self.refused(["topology", "show", *STAR, "--matrix", "--format", "csv"],
+                     "error: --matrix: has no effect on CSV: it has the values in force alone")
 
     def test_values_and_where_they_come_from(self):
         document = self.json("topology", "show", *TWO_NODES, "--set", "nodes=3")
@@ -157,7 +173,7 @@ fabric: {kind: single-switch, link: {bandwidth: 50 GB/s, latency: 1 us}}
     def test_table(self):
         text = self.output("topology", "show", *STAR, "--set", "gpus=3")
         self.assertEqual(text.split("\nEvery value")[0], """\
-textbook-star: GPUs around one ideal switch, 50 GB/s and 500 ns a link
+textbook-star, changed by --set; its file says: GPUs around one ideal switch, 50 GB/s and 500 ns a link
   nodes          1
   gpu            3
   switch         1
@@ -183,6 +199,48 @@ Paths in the node, as nvidia-smi topo -m has them
   LINK links of no particular kind
 """)
         self.assertRegex(text, r"\n  node\.links\[0\]\.bandwidth  50 GB/s +\S+textbook-star\.yaml:\d+\n")
+
+    def test_switches_by_level(self):
+        superpod = ["topology", "show", "--cluster", "dgx-h100-superpod"]
+        # 32 of 64 ports down: 128 nodes in 4 groups of 32, a leaf for each of 8 rails. They have 32 x 32
+        # cables up, 64 to a spine.
+        self.assertEqual(self.json(*superpod)["switches"],
+                         [{"level": "leaf", "switches": 32}, {"level": "spine", "switches": 16}])
+        self.assertRegex(self.output(*superpod), r"\n  switch +48 \(32 leaf, 16 spine\)\n")
+        self.assertNotIn("switches", self.json("topology", "show", *TWO_NODES))
+        # Two planes of leaves of 8 ports, 4 of them down, so for one node each. A leaf's 4 cables up to 4 spines.
+        planes = ["--set", "fabric={kind: fat-tree, planes: 2, tiers: [{ports: 8}, {}], "
+                           "link: {bandwidth: 400 Gb/s, latency: 30 ns}}"]
+        self.assertEqual(self.json("topology", "show", *DGX, *planes)["switches"],
+                         [{"level": "leaf", "switches": 8}, {"level": "spine", "switches": 8}])
+
+    def test_derived_values(self):
+        def derived(*words):
+            return {line["path"]: line["value"] for line in self.csv("topology", "show", *words)
+                    if line["origin"] == "derived"}
+        superpod = ["--cluster", "dgx-h100-superpod"]
+        # As in test_switches_by_level.
+        self.assertEqual(derived(*superpod), {"fabric.rails": "8", "fabric.leaf.down": "32", "fabric.leaf.up": "32",
+                                              "fabric.spine.down": "64", "fabric.spine.count": "16"})
+        # Three times as many ports down as up. Of 4 groups x 4 leaves x 16 cables, 64 to a spine.
+        said = ["--set", "fabric.rails=4", "--set", "fabric.spine.oversubscription=3", "--set", "nodes=96"]
+        self.assertEqual(derived(*superpod, *said), {"fabric.leaf.down": "48", "fabric.leaf.up": "16",
+                                                     "fabric.spine.down": "64", "fabric.spine.count": "4"})
+        said = ["--set", "fabric.leaf={down: 32, up: 32, latency: 200 ns}", "--set", "fabric.rails=8",
+                "--set", "fabric.spine={count: 16, latency: 200 ns}"]
+        self.assertEqual(derived(*superpod, *said), {})
+        self.assertEqual(derived(*TWO_NODES), {})
+        values = self.json("topology", "show", *superpod)["values"]
+        self.assertEqual([value["value"] for value in values if value["path"] == "fabric.rails"], ["8"])
+        self.assertRegex(self.output("topology", "show", *superpod), r"\n  fabric\.rails +8 +derived\n")
+
+    def test_the_description_is_the_files(self):
+        first = [self.output("topology", "show", *TWO_NODES, *words).split("\n")[0] for words in
+                 ([], ["--set", "nodes=3"], ["--set", "description=three nodes", "--set", "nodes=3"])]
+        description = self.json("topology", "show", *TWO_NODES)["description"]
+        self.assertEqual(first, [f"textbook-2x4: {description}",
+                                 f"textbook-2x4, changed by --set; its file says: {description}",
+                                 "textbook-2x4: three nodes"])
 
     def test_csv(self):
         lines = self.csv("topology", "show", *STAR)
