@@ -13,7 +13,7 @@ namespace {
 std::int64_t checked_product(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) {
-    throw std::overflow_error("a fair share's fraction exceeds 64 bits");
+    throw FractionOverflow("a fair share's fraction exceeds 64 bits");
   }
   return product;
 }
@@ -21,7 +21,7 @@ std::int64_t checked_product(std::int64_t a, std::int64_t b) {
 std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) {
-    throw std::overflow_error("a fair share's fraction exceeds 64 bits");
+    throw FractionOverflow("a fair share's fraction exceeds 64 bits");
   }
   return sum;
 }

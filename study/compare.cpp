@@ -75,6 +75,7 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
     simulate(cluster, job, options, outcome);
   } catch (const RangeError& error) {
     outcome.obstacle = error.message();
+    outcome.range_path = error.path();
     outcome.range_hint = error.hint();
     outcome.check.reset();
   }
@@ -181,7 +182,7 @@ void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes,
         "--max-memory", "fewer --channels, a subset of the GPUs with --ranks, or a higher limit");
   }
   if (beyond != nullptr) {
-    throw RangeError(beyond->obstacle, {}, *beyond->range_hint);
+    throw RangeError(beyond->obstacle, beyond->range_path, *beyond->range_hint);
   }
   throw InputError("no algorithm can be simulated (" + obstacles + ")", option);
 }

@@ -24,7 +24,9 @@ struct ComparedAlgorithm {
   std::optional<std::uint64_t> too_many_transfers;
   /// How much memory it would need, where that is the obstacle.
   std::optional<Bytes> too_much_memory;
-  /// Where a number on the way to the result does not fit: what to do.
+  /// Where a number on the way to the result does not fit: the place in the description, if it is known,
+  /// and what to do.
+  std::string range_path;
   std::optional<std::string> range_hint;
   std::optional<CheckReport> check;  ///< where verification was asked for
 };

@@ -340,6 +340,8 @@ std::string_view name_of(RungScope scope) {
 Hierarchy build_hierarchy(const Cluster& cluster, std::span<const Bytes> sizes) {
   try {
     return Ladder(cluster, sizes).build();
+  } catch (const FractionOverflow& error) {
+    throw out_of_exact_range(error);
   } catch (const std::overflow_error& error) {
     throw InputError(
         std::string("the ladder leaves the range of exact arithmetic: ") + error.what(), {},

@@ -11,6 +11,7 @@
 #include "tools/cli_names.hpp"
 #include "tools/output.hpp"
 #include "topology/cluster.hpp"
+#include "topology/error.hpp"
 #include "topology/io/load.hpp"
 
 namespace collsim {
@@ -51,6 +52,18 @@ struct Machine {
 /// Loads a description, or a topology file of NCCL's: told by its content. What was assumed of the
 /// latter is noted. Throws: InputError, located.
 [[nodiscard]] Machine load_machine(const ClusterOptions& options, const OutputOptions& output);
+/// What `action` returns. An error that names a value of the description gets its place there.
+template <class Action>
+auto at_its_place(const Machine& machine, Action action) {
+  try {
+    return action();
+  } catch (const InputError& error) {
+    if (error.path().empty() || error.path().starts_with("--")) {
+      throw;
+    }
+    throw machine.loaded.source_map.locate(error);
+  }
+}
 /// One machine a cluster, in the order given. Throws: InputError, located, or for a cluster that is given
 /// twice.
 [[nodiscard]] std::vector<Machine> load_machines(const ClustersOptions& options,

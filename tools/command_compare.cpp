@@ -137,7 +137,8 @@ Exit compare(const CompareCommand& command) {
   const Machine machine = load_machine(command.cluster, command.output);
   const ResultRow common = row_for(machine, command.job, command.call);
   Timings timings;
-  const auto outcomes = simulate(command, machine.cluster, common, timings);
+  const auto outcomes =
+      at_its_place(machine, [&] { return simulate(command, machine.cluster, common, timings); });
   const std::vector<ResultRow> rows = rows_of(machine.cluster, common, outcomes);
   std::string text;
   switch (command.output.format()) {

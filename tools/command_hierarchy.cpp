@@ -54,8 +54,9 @@ Exit hierarchy(const HierarchyCommand& command) {
   std::vector<Ladder> ladders;
   ladders.reserve(machines.size());
   for (const Machine& machine : machines) {
-    ladders.push_back({&machine.cluster, machine.loaded.digest,
-                       build_hierarchy(machine.cluster, hierarchy_sizes)});
+    ladders.push_back({&machine.cluster, machine.loaded.digest, at_its_place(machine, [&] {
+                         return build_hierarchy(machine.cluster, hierarchy_sizes);
+                       })});
   }
   if (!command.plot.empty()) {
     require_rungs(ladders);

@@ -96,7 +96,7 @@ Exit perf(const PerfCommand& command) {
   const Machine machine = load_machine(command.cluster, command.output);
   const PerfPlan plan = plan_of(command, machine.cluster);
   PerfRun run(command, machine, plan);
-  run.run();
+  at_its_place(machine, [&] { run.run(); });
   if (command.output.format() != Format::Json) {
     write_notes(command, run);
     // The table itself is for scripts that know nothing of us.

@@ -123,7 +123,7 @@ Exit run(const RunCommand& command) {
   const Machine machine = load_machine(command.cluster, command.output);
   ResultRow row = row_for(machine, command.job, command.call);
   require_algorithm(command.algorithm, row.job.call.kind, "--algorithm", {"auto", "best"});
-  simulate(command, machine.cluster, row);
+  at_its_place(machine, [&] { simulate(command, machine.cluster, row); });
   show_slowest_group(machine.cluster, row);
   const RunInfo info = stopwatch.stop(row.result.events, row.result.transfers);
   const RowDetail detail{command.per_rank, command.links == "all", command.critical_path};

@@ -36,18 +36,17 @@ Exit show(const TopologyCommand& command) {
   }
   const MatrixExtent extent = command.matrix ? MatrixExtent::Whole : MatrixExtent::Readable;
   const Machine machine = load_machine(command.cluster, command.output);
-  std::string text;
-  switch (command.output.format()) {
-    case Format::Json:
-      text = render_topology_json(machine.cluster, machine.loaded.digest, extent);
-      break;
-    case Format::Csv:
-      text = render_topology_csv(machine.cluster);
-      break;
-    case Format::Table:
-      text = render_topology_table(machine.cluster, extent);
-      break;
-  }
+  const std::string text = at_its_place(machine, [&] {
+    switch (command.output.format()) {
+      case Format::Json:
+        return render_topology_json(machine.cluster, machine.loaded.digest, extent);
+      case Format::Csv:
+        return render_topology_csv(machine.cluster);
+      case Format::Table:
+        break;
+    }
+    return render_topology_table(machine.cluster, extent);
+  });
   write_output(command.output, text);
   return Exit::Done;
 }

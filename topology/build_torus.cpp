@@ -2,7 +2,7 @@
 // neighbours, one cable each, around the edges too (where a dimension is 2, both ways are one cable).
 // Node n is at x = n mod X, y = n / X mod Y, z = n / (X · Y).
 
-#include <array>
+#include <algorithm>
 #include <string>
 
 #include "topology/build.hpp"
@@ -40,6 +40,9 @@ class Torus : public Fabric {
     const TierSpec& tier = spec_->tiers.front();
     const std::uint32_t stem = builder.add_stem(switch_stem("switch", *nodes_), true);
     const std::vector<DeviceId> all = add_switches(builder, stem, switches_);
+    TorusPlace size{1, 1, 1};
+    std::ranges::copy(spec_->dimensions, size.begin());
+    builder.set_torus(all.front(), size);
     const FabricCable down{tier.link, Duration::zero(), tier.latency, builder.add_level("leaf")};
     nodes_->for_each([&](NodeId number, DeviceId first, const NodeTemplate& node) {
       for (const std::uint32_t nic : node.nics) {

@@ -121,6 +121,10 @@ InternalError::InternalError(const char* file, int line, const char* condition,
     : Error(std::string(file) + ":" + std::to_string(line) + ": " + why + " (" + condition + ")") {}
 
 RangeError out_of_exact_range(const std::overflow_error& error) {
+  if (dynamic_cast<const FractionOverflow*>(&error) != nullptr) {
+    return RangeError(std::string("spray leaves the range of exact arithmetic: ") + error.what(),
+                      "fabric.routing", std::string(one_path_hint));
+  }
   return RangeError(std::string("the run leaves the range of exact arithmetic: ") + error.what(),
                     {}, "fewer bytes, faster links or a smaller job would fit");
 }

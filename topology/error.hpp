@@ -73,7 +73,18 @@ class InternalError : public Error {
   InternalError(const char* file, int line, const char* condition, const std::string& why);
 };
 
-/// What std::overflow_error means to the user: the numbers asked for are too large.
+/// What to do where spraying is too much.
+inline constexpr std::string_view one_path_hint =
+    "static takes one of the shortest paths, ecmp another one for each connection";
+
+/// Parts of sprayed routes whose exact fractions do not fit 64 bits.
+class FractionOverflow : public std::overflow_error {
+ public:
+  using std::overflow_error::overflow_error;
+};
+
+/// What std::overflow_error means to the user: the numbers asked for are too large, or (FractionOverflow)
+/// `fabric.routing` sprays over too many paths.
 [[nodiscard]] RangeError out_of_exact_range(const std::overflow_error& error);
 
 /// The accepted word nearest to `word` (the same in another case; else an edit distance of at most a

@@ -122,6 +122,19 @@ std::span<const DeviceId> Graph::nics(NodeId node) const {
   return std::span(nics_).subspan(begin, nic_begin_[node.index() + 1] - begin);
 }
 
+std::optional<TorusPlace> Graph::torus_place(DeviceId id) const {
+  if (!torus_ || id < torus_->first) {
+    return std::nullopt;
+  }
+  TorusPlace place{};
+  std::size_t rest = id.index() - torus_->first.index();
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    place[i] = static_cast<std::uint32_t>(rest % torus_->size[i]);
+    rest /= torus_->size[i];
+  }
+  return rest == 0 ? std::optional(place) : std::nullopt;
+}
+
 bool Graph::shows_node(const Device& device) const {
   return nodes_ > 1 && device.node && stems_[device.name_stem].naming != Stem::Naming::Own;
 }

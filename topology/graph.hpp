@@ -8,6 +8,7 @@
 // Ignored: queues, loss, congestion control; a device has no cost of its own (a switch's forwarding
 // latency is part of the links that leave it).
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,6 +34,9 @@ struct TreePlace {
   std::uint32_t tier = 0;    ///< 0: leaves
   std::uint32_t number = 0;  ///< of its block, among those that a block of the next tier joins
 };
+
+/// Where a switch stands in a torus: x, y, z.
+using TorusPlace = std::array<std::uint32_t, 3>;
 
 struct Device {
   DeviceKind kind = DeviceKind::Gpu;
@@ -71,6 +75,8 @@ class Graph {
   [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
   /// The NICs of a node, in order of id.
   [[nodiscard]] std::span<const DeviceId> nics(NodeId node) const;
+  /// Of a switch of a torus. Complexity: O(1).
+  [[nodiscard]] std::optional<TorusPlace> torus_place(DeviceId id) const;
   /// Names of the levels of the hierarchy that links belong to, innermost first.
   [[nodiscard]] std::span<const std::string> levels() const { return levels_; }
 
@@ -96,6 +102,12 @@ class Graph {
     Naming naming = Naming::Numbered;
   };
 
+  /// The switches of a torus follow one another, x first.
+  struct Torus {
+    DeviceId first;
+    TorusPlace size{1, 1, 1};
+  };
+
   [[nodiscard]] bool shows_node(const Device& device) const;
   [[nodiscard]] bool has_name(const Device& device, std::string_view name) const;
 
@@ -111,6 +123,7 @@ class Graph {
   std::vector<LinkId> in_;
   std::vector<Stem> stems_;
   std::vector<std::string> levels_;
+  std::optional<Torus> torus_;
   std::uint32_t nodes_ = 0;
 };
 
@@ -130,6 +143,8 @@ class GraphBuilder {
   void set_tree_place(DeviceId device, TreePlace place) {
     graph_.devices_[device.index()].tree_place = place;
   }
+  /// The devices from `first` on, as many as the product of the sizes, are the switches of a torus.
+  void set_torus(DeviceId first, TorusPlace size) { graph_.torus_ = Graph::Torus{first, size}; }
   /// Throws: InputError if the bandwidth is not positive, the latency is negative, or both ends are
   /// the same device.
   LinkId add_link(const Link& link);

@@ -17,7 +17,7 @@ Rate rate_of(const Graph& graph, const RouteHop& hop) {
   const std::int64_t divisor = std::gcd(units, std::int64_t{hop.share_numerator});
   std::int64_t numerator = 0;
   if (__builtin_mul_overflow(units / divisor, std::int64_t{hop.share_denominator}, &numerator)) {
-    throw std::overflow_error("the rate of a sprayed route exceeds 64 bits");
+    throw FractionOverflow("the rate of a sprayed route exceeds 64 bits");
   }
   return {numerator, hop.share_numerator / divisor};
 }
@@ -48,10 +48,15 @@ LinkId Route::narrowest(const Graph& graph) const {
 
 namespace detail {
 
-void require_countable(std::uint64_t paths) {
-  if (paths > std::numeric_limits<std::uint32_t>::max()) {
-    throw InputError("spray would split a route over more than 4294967295 paths");
+void require_sprayable(std::uint64_t paths) {
+  if (paths <= most_sprayed_paths) {
+    return;
   }
+  const bool counted = paths != std::numeric_limits<std::uint64_t>::max();
+  throw RangeError("spray splits a route over at most " + std::to_string(most_sprayed_paths) +
+                       " paths, and here are " +
+                       (counted ? std::to_string(paths) : std::string("more than 2^64")),
+                   "fabric.routing", std::string(one_path_hint));
 }
 
 RouteHop hop_with_share(LinkId link, std::uint64_t part, std::uint64_t whole) {
@@ -83,19 +88,19 @@ Route side_by_side(const std::vector<Route>& routes) {
       if (is_new) {
         order.push_back(hop.link);
       }
-      // Denominators below 2^32 each: the sum's are below 2^64, or it is refused.
+      // Denominators of at most 2^19 each: the sum's are below 2^38, or it is refused.
       Share& share = known->second;
       const std::uint64_t common =
           std::lcm(share.denominator, std::uint64_t{hop.share_denominator});
       share.numerator = share.numerator * (common / share.denominator) +
                         hop.share_numerator * (common / hop.share_denominator);
       share.denominator = common;
-      require_countable(common);
+      require_sprayable(common);
     }
   }
   for (const LinkId link : order) {
     const Share& share = shares[link];
-    require_countable(share.denominator * routes.size());
+    require_sprayable(share.denominator * routes.size());
     result.hops.push_back(hop_with_share(link, share.numerator, share.denominator * routes.size()));
   }
   return result;

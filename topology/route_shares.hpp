@@ -9,10 +9,15 @@
 
 namespace collsim::detail {
 
-/// Throws: InputError if so many paths cannot be counted exactly.
-void require_countable(std::uint64_t paths);
+/// Over how many paths a route may be sprayed: shares with such denominators are added, and multiplied
+/// with bandwidths, in 64 bits.
+inline constexpr std::uint64_t most_sprayed_paths = std::uint64_t{1} << 19U;
 
-/// part / whole of the bytes, in lowest terms. Requires: both countable.
+/// The largest number stands for more than can be counted. Throws: RangeError at `fabric.routing` if a
+/// route may not be sprayed over so many.
+void require_sprayable(std::uint64_t paths);
+
+/// part / whole of the bytes, in lowest terms. Requires: the whole is sprayable.
 [[nodiscard]] RouteHop hop_with_share(LinkId link, std::uint64_t part, std::uint64_t whole);
 
 /// Routes that carry equal parts of the bytes, as one. Links in order of the distance at which a route

@@ -9,6 +9,7 @@
 #include "topology/error.hpp"
 #include "topology/path_search.hpp"
 #include "topology/route_shares.hpp"
+#include "topology/torus_routing.hpp"
 
 namespace collsim {
 
@@ -97,17 +98,17 @@ PathCounts count_paths(const PathLayers& paths) {
                     std::vector<std::uint64_t>(paths.devices(), 0)};
   counts.from_source[PathLayers::source()] = 1;
   counts.to_target[PathLayers::target()] = 1;
-  // A count never exceeds the number of paths from end to end, so checking it at each
-  // addition keeps 64 bits from overflowing and finds every route with too many paths.
   const auto add = [](std::uint64_t& sum, std::uint64_t part) {
-    sum += part;
-    detail::require_countable(sum);
+    if (__builtin_add_overflow(sum, part, &sum)) {
+      sum = std::numeric_limits<std::uint64_t>::max();
+    }
   };
   for (std::size_t i = 0; i < paths.length(); ++i) {
     for (const PathLink& link : paths.layer(i)) {
       add(counts.from_source[link.target], counts.from_source[link.source]);
     }
   }
+  detail::require_sprayable(counts.from_source[PathLayers::target()]);
   for (std::size_t i = paths.length(); i-- > 0;) {
     for (const PathLink& link : paths.layer(i)) {
       add(counts.to_target[link.source], counts.to_target[link.target]);
@@ -316,7 +317,10 @@ void Router::append_static(Route& route, const PathLayers& paths, DeviceId to) c
     const std::uint32_t index = index_within_leaf_[to.index()];
     const std::optional<TreePlace>& place = graph_->device(device).tree_place;
     if (!place) {
-      return index % choices.size();
+      const std::optional<DeviceId> leaf = leaf_of(*graph_, to);
+      const auto in_torus = leaf ? detail::torus_choice(*graph_, device, *leaf, choices)
+                                 : std::optional<std::size_t>();
+      return in_torus.value_or(index % choices.size());
     }
     if (!way) {
       way = static_way(to);

@@ -16,9 +16,10 @@
 // search 2: the NIC's) among those attached to the same switch. In a tree of switches: upwards from
 // tier t the next link is the one numbered d mod n, where d is, for t = 0, that index; for t = 1, the
 // number of the destination's leaf in its pod; and so on. Downwards it is the way, reversed, that these
-// numbers give from the destination's leaf up (Zahavi's D-mod-K). So traffic to one destination
+// numbers give from the destination's leaf up (Zahavi's D-mod-K). In a torus: along x, then y, then z
+// (see torus_routing.hpp). So traffic to one destination
 // always takes the same way, as with InfiniBand's forwarding tables, and parallel links are chosen
-// by destination, too. spray: every path carries the same part. ecmp: at each device, one of the next
+// by destination, too. spray: every path carries the same part, at most 2^19 of them (shares are exact). ecmp: at each device, one of the next
 // links by a hash of seed, source, destination, connection and device, so that a connection keeps its
 // path; a switch chip's hash is another one, but as even.
 // In a dragonfly, paths stay in the groups of both ends (minimal routing).
@@ -73,8 +74,8 @@ class Router {
 
   /// The route from one GPU to another; `connection` tells apart those of the same two GPUs, for ecmp.
   /// Throws: InputError naming both devices if there is none.
-  /// Throws, too: InputError where a route would be split over more than 2^32 - 1 paths;
-  /// std::overflow_error if the latency exceeds the range of Duration.
+  /// Throws, too: RangeError at `fabric.routing` where a route would be sprayed over more than 2^19
+  /// paths; std::overflow_error if the latency exceeds the range of Duration.
   /// Requires: from != to. Complexity: proportional to the links near both ends, not to the
   /// cluster.
   [[nodiscard]] Route route(DeviceId from, DeviceId to, std::uint32_t connection = 0) const;

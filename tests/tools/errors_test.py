@@ -369,6 +369,20 @@ class Jobs(program.Case):
         self.refused([*RUN, "--max-transfers", "13"], few)
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1M", "--max-transfers", "13"], few)
 
+    def test_too_many_sprayed_paths(self):
+        torus = ["--cluster", "tpu-v7-cube", "--set", "nodes=1000", "--set", "fabric.dimensions={x: 10, y: 10, z: 10}"]
+        # To (5, 5, 5): 15! / 5!^3 orders of 15 links, and two ways around each dimension.
+        across = str(self.file("across.txt", "node0.gpu0\nnode555.gpu0\n"))
+        message = ("--set fabric.routing=spray: error: fabric.routing: spray splits a route over at most 524288 paths, "
+                   "and here are 6054048\n"
+                   "hint: static takes one of the shortest paths, ecmp another one for each connection")
+        job = ["send_recv", *torus, "--bytes", "1M", "--placement", across]
+        for command in (["run"], ["compare"]):
+            self.refused([*command, *job, "--set", "fabric.routing=spray"], message)
+        for routing in ("static", "ecmp"):
+            self.output("run", *job, "--set", f"fabric.routing={routing}")
+        self.output("hierarchy", *torus)
+
     def test_too_much_memory(self):
         hint = ("hint: fewer --channels, a subset of the GPUs with --ranks, another --algorithm, or a higher limit")
         # 2,000 ranks with a lane for each rank.

@@ -198,6 +198,51 @@ TEST_CASE("a torus's routes go the shorter way around each dimension") {
   }
 }
 
+TEST_CASE("static goes along x, then y, then z, and at half a ring by the destination's place") {
+  const Cluster cluster(test::torus({4, 4, 3}));
+  const auto switches = [&](const std::string& from, const std::string& to) {
+    const Route found = route(cluster, from + ".gpu0", to + ".gpu0");
+    Words names;
+    for (const RouteHop& hop : found.hops) {
+      const Link& link = cluster.graph().link(hop.link);
+      if (level_of(cluster.graph(), hop.link) == "torus") {
+        names.push_back(cluster.graph().name(link.target));
+      }
+    }
+    return names;
+  };
+  // Node x + 4 y + 16 z. To (1, 1, 1).
+  CHECK(switches("node0", "node21") == Words{"switch1", "switch5", "switch21"});
+  // To (3, 0, 2): each around the edge.
+  CHECK(switches("node0", "node35") == Words{"switch3", "switch35"});
+  // Half way around: to places 2 and 0 upwards, to 3 and 1 downwards; y likewise.
+  CHECK(switches("node0", "node2") == Words{"switch1", "switch2"});
+  CHECK(switches("node2", "node0") == Words{"switch3", "switch0"});
+  CHECK(switches("node1", "node3") == Words{"switch0", "switch3"});
+  CHECK(switches("node3", "node1") == Words{"switch2", "switch1"});
+  CHECK(switches("node4", "node12") == Words{"switch0", "switch12"});
+  CHECK(switches("node0", "node10") == Words{"switch1", "switch2", "switch6", "switch10"});
+}
+
+TEST_CASE("static loads all links of a torus of rings of 4 alike in an all-to-all") {
+  const Cluster cluster(test::torus({4, 4}));
+  const Graph& graph = cluster.graph();
+  std::map<LinkId, int> load;
+  for (const DeviceId from : graph.gpus()) {
+    for (const DeviceId to : graph.gpus()) {
+      if (from != to) {
+        for (const RouteHop& hop : cluster.router().route(from, to).hops) {
+          load[hop.link] += level_of(graph, hop.link) == "torus" ? 1 : 0;
+        }
+      }
+    }
+  }
+  // 16 senders, 16 receivers, on average 1 link in each dimension; 2 links each way of a dimension a node.
+  for (const auto& [link, messages] : load) {
+    REQUIRE(messages == (level_of(graph, link) == "torus" ? 16 * 16 / (16 * 2) : 0));
+  }
+}
+
 TEST_CASE("ecmp: a connection keeps its path, others spread, another seed is another spread") {
   // 16 uplinks from each leaf.
   ClusterSpec spec = test::rail_optimized(32, 1, 2, 32);

@@ -192,7 +192,7 @@ TEST_CASE("a router names the GPUs between which there is no path") {
 }
 
 TEST_CASE("spray refuses more paths than it can count exactly") {
-  // 2^11 parallel links, three times in a row: 2^33 paths.
+  // 2^11 parallel links, three times in a row: 2^33 paths; twice: 2^22; 2^7 and 2^12: just 2^19.
   ExplicitGraphSpec graph = graph_of({{"a", DeviceKind::Gpu, {}},
                                       {"b", DeviceKind::Gpu, {}},
                                       {"x", DeviceKind::Nvswitch, {}},
@@ -201,9 +201,23 @@ TEST_CASE("spray refuses more paths than it can count exactly") {
   for (LinkSpec& link : graph.links) {
     link.count = 1U << 11U;
   }
-  const Graph built = detail::build_explicit(graph);
-  const Router router(built, {RoutingKind::Spray});
-  CHECK_THROWS_AS(router.route(DeviceId(0), DeviceId(1)), InputError);
+  const auto error = [&] {
+    const Graph built = detail::build_explicit(graph);
+    try {
+      return std::to_string(
+          Router(built, {RoutingKind::Spray}).route(DeviceId(0), DeviceId(1)).hops.size());
+    } catch (const RangeError& refused) {
+      return refused.render();
+    }
+  };
+  CHECK(error() ==
+        "error: fabric.routing: spray splits a route over at most 524288 paths, and here are "
+        "8589934592\nhint: static takes one of the shortest paths, ecmp another one for each "
+        "connection");
+  graph.links[0].count = 1U << 7U;
+  graph.links[1].count = 1U << 12U;
+  graph.links[2].count = 1;
+  CHECK(error() == std::to_string((1U << 7U) + (1U << 12U) + 1));
 }
 
 TEST_CASE("a sprayed rate that 64 bits cannot hold throws") {
@@ -217,7 +231,7 @@ TEST_CASE("a sprayed rate that 64 bits cannot hold throws") {
   builder.add_cable(link);
   const Graph graph = std::move(builder).freeze();
   const Route route = Router(graph, {RoutingKind::Spray}).route(a, b);
-  CHECK_THROWS_AS(route.full_rate(graph), std::overflow_error);
+  CHECK_THROWS_AS(route.full_rate(graph), FractionOverflow);
 }
 
 TEST_CASE("static spreads the destinations of a leaf evenly over the uplinks") {
