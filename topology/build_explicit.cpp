@@ -7,6 +7,7 @@
 
 #include "topology/build.hpp"
 #include "topology/error.hpp"
+#include "topology/quantity_text.hpp"
 
 namespace collsim::detail {
 
@@ -89,6 +90,60 @@ DeviceId resolve(const Names& names, const std::string& name, const std::string&
                    did_you_mean(name, accepted));
 }
 
+/// What leaves and enters each GPU and each node; sums of bandwidths are kept in 64 bits.
+class Sums {
+ public:
+  explicit Sums(const ExplicitGraphSpec& spec) : spec_(&spec) {}
+
+  void add(const LinkSpec& link, DeviceId from, DeviceId to, const std::string& path) {
+    add_one_way(link, from, to, path);
+    if (link.duplex == Duplex::BothWays) {
+      add_one_way(link, to, from, path);
+    }
+  }
+
+ private:
+  using Totals = std::map<std::string, Bandwidth>;
+
+  void add_one_way(const LinkSpec& link, DeviceId from, DeviceId to, const std::string& path) {
+    const ExplicitDeviceSpec& source = spec_->devices[from.index()];
+    const ExplicitDeviceSpec& target = spec_->devices[to.index()];
+    if (source.kind == DeviceKind::Gpu) {
+      add(out_[source.name], link, source.name, path);
+    }
+    if (target.kind == DeviceKind::Gpu) {
+      add(in_[target.name], link, target.name, path);
+    }
+    const std::optional<NodeId> left = node_of(source);
+    const std::optional<NodeId> entered = node_of(target);
+    const auto name = [](NodeId node) { return "node" + std::to_string(node.value()); };
+    if (left && left != entered) {
+      add(out_of_node_[name(*left)], link, name(*left), path);
+    }
+    if (entered && left != entered) {
+      add(into_node_[name(*entered)], link, name(*entered), path);
+    }
+  }
+
+  static void add(Bandwidth& sum, const LinkSpec& link, const std::string& what,
+                  const std::string& path) {
+    std::int64_t units = 0;
+    if (__builtin_mul_overflow(link.bandwidth.units(), std::int64_t{link.count}, &units) ||
+        __builtin_add_overflow(units, sum.units(), &units)) {
+      throw InputError("the links of " + what + " together exceed 9 PB/s with these " +
+                           std::to_string(link.count) + " of " + to_text(link.bandwidth),
+                       path + ".bandwidth");
+    }
+    sum = Bandwidth::from_units(units);
+  }
+
+  const ExplicitGraphSpec* spec_;
+  Totals out_;
+  Totals in_;
+  Totals out_of_node_;
+  Totals into_node_;
+};
+
 }  // namespace
 
 Graph build_explicit(const ExplicitGraphSpec& spec) {
@@ -102,6 +157,7 @@ Graph build_explicit(const ExplicitGraphSpec& spec) {
   const Names names = add_devices(builder, spec);
   add_levels(builder, spec.links);
   std::uint64_t links = 0;
+  Sums sums(spec);
   for (std::size_t i = 0; i < spec.links.size(); ++i) {
     const LinkSpec& link = spec.links[i];
     const std::string path = at("graph.links", i);
@@ -115,6 +171,7 @@ Graph build_explicit(const ExplicitGraphSpec& spec) {
     require_count(link.count, path + ".count");
     links += std::uint64_t{2} * link.count;
     require_sizes(0, links, path + ".count");
+    sums.add(link, from, to, path);
     add_links(builder, link, from, to);
   }
   return std::move(builder).freeze();

@@ -25,12 +25,45 @@ Graph build_from_template(const ClusterSpec& spec) {
   return std::move(builder).freeze();
 }
 
-/// Where to look for a missing link between two GPUs.
-std::string missing_link_path(const ClusterSpec& spec, const Graph& graph, DeviceId a, DeviceId b) {
+/// What is wrong where there is no path between two GPUs.
+InputError no_path(const ClusterSpec& spec, const Graph& graph, DeviceId from, DeviceId to) {
+  const std::string message = "expected a path between any two GPUs, got none from " +
+                              in_quotes(graph.name(from)) + " to " + in_quotes(graph.name(to));
   if (spec.graph) {
-    return "graph.links";
+    return InputError(message, "graph.links", "GPUs forward nothing");
   }
-  return graph.device(a).node == graph.device(b).node ? "node.links" : "fabric";
+  const FabricSpec& fabric = spec.fabric;
+  if (fabric.planes > 1) {
+    const std::uint32_t ports = detail::NodeList(spec).most_nics() * fabric.nic_ports;
+    const bool aligned = fabric.nic_choice == NicChoice::RailAligned;
+    return InputError(
+        message + ": of the " + std::to_string(ports) +
+            " NIC ports of a node, port e is in plane e mod " + std::to_string(fabric.planes),
+        "fabric.planes",
+        aligned ? "fewer planes, so that NICs meet, or links between the GPUs of a node"
+                : "nic_choice: rail-aligned goes by the GPU whose NIC is in the "
+                  "receiver's plane, over links between the GPUs of a node; or fewer planes");
+  }
+  return InputError(message,
+                    graph.device(from).node == graph.device(to).node ? "node.links" : "fabric",
+                    "GPUs forward nothing");
+}
+
+/// Sums of bandwidths are kept in 64 bits. Throws: InputError where those around a GPU or a node do not fit.
+void require_sums(const ClusterSpec& spec, const Graph& graph) {
+  if (spec.graph) {
+    return;  // link by link, by the builder
+  }
+  const auto at = [](const std::string& path, const auto& sums) {
+    try {
+      static_cast<void>(sums());
+    } catch (const InputError& error) {
+      throw InputError(error.message(), path, error.hint());
+    }
+  };
+  at(spec.more_nodes.empty() ? "node.links" : "nodes",
+     [&graph] { return gpu_cuts(graph, graph.gpus()); });
+  at("fabric.link.bandwidth", [&graph] { return node_cuts(graph); });
 }
 
 }  // namespace
@@ -44,10 +77,9 @@ Graph build_graph(const ClusterSpec& spec) {
       spec.fabric.nic_choice == NicChoice::RailAligned ? GpusRelay::Yes : GpusRelay::No;
   if (const auto pair = unreachable_pair(graph, relay)) {
     const auto [from, to] = *pair;
-    throw InputError("expected a path between any two GPUs, got none from " +
-                         in_quotes(graph.name(from)) + " to " + in_quotes(graph.name(to)),
-                     missing_link_path(spec, graph, from, to), "GPUs forward nothing");
+    throw no_path(spec, graph, from, to);
   }
+  require_sums(spec, graph);
   return graph;
 }
 

@@ -232,6 +232,13 @@ const std::vector<BadSpec> bad_graphs{
     {"too many parallel links", good_graph,
      [](ClusterSpec& s) { s.graph->links[1].count = 16'777'216; },
      "graph.links[1].count: expected a cluster of at most 16777216 links, got 33554434"},
+    {"parallel links wider than can be added", good_graph,
+     [](ClusterSpec& s) {
+       s.graph->links[1].count = 4096;
+       s.graph->links[1].bandwidth = Bandwidth::bytes_per_second(1'000'000'000'000'000);
+     },
+     "graph.links[1].bandwidth: the links of right together exceed 9 PB/s with these 4096 of 1000 "
+     "TB/s"},
     {"a node number beyond the devices", good_graph,
      [](ClusterSpec& s) { s.graph->devices[1].node = 4'000'000'000; },
      "graph.devices[1].node: expected nodes numbered 0, 1, 2, … without gaps, got 4000000000 among "

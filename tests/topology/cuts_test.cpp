@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tests/catch.hpp"
-#include "tests/topology/clusters.hpp"
+#include "tests/topology/fabrics.hpp"
 #include "tests/topology/random_graph.hpp"
 #include "topology/cluster.hpp"
 
@@ -43,8 +43,14 @@ TEST_CASE("cuts wider than 9 PB/s are refused, not wrapped") {
   ClusterSpec spec = test::star(2);
   spec.node.links[0].bandwidth = Bandwidth::from_units(std::numeric_limits<std::int64_t>::max());
   spec.node.links[0].count = 2;
-  const Graph graph = build_graph(spec);
-  CHECK_THROWS_WITH(gpu_cuts(graph, graph.gpus()), "the links of gpu0 together exceed 9 PB/s");
+  CHECK(test::error_of(spec) == "node.links: the links of gpu0 together exceed 9 PB/s");
+  // Each GPU's fit, a node's four NICs' cables of 2.5 PB/s do not.
+  ClusterSpec nodes = test::rail_nodes(2, 4);
+  nodes.fabric.kind = FabricKind::SingleSwitch;
+  nodes.fabric.tiers = {test::tier(std::nullopt)};
+  nodes.fabric.tiers[0].link.bandwidth = Bandwidth::bytes_per_second(2'500'000'000'000'000);
+  CHECK(test::error_of(nodes) ==
+        "fabric.link.bandwidth: the links of node0 together exceed 9 PB/s");
 }
 
 TEST_CASE("the quickest path is not always the one with the fewest links") {

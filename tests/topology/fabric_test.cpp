@@ -110,6 +110,20 @@ TEST_CASE("dual ToR: the two ports of a NIC go to two leaves of its group") {
   CHECK(cables(graph, "leaf") == 4 * 2 * 2);
 }
 
+TEST_CASE("more planes than ports need links between the GPUs of a node") {
+  ClusterSpec spec = test::rail_nodes(8, 2);
+  spec.fabric.kind = FabricKind::FatTree;
+  spec.fabric.tiers = {test::tier(8), test::tier(std::nullopt)};
+  spec.fabric.planes = 4096;
+  spec.fabric.nic_choice = NicChoice::RailAligned;
+  CHECK(test::error_of(spec) == "none");
+  spec.node.links.erase(spec.node.links.begin());  // NVLink
+  CHECK(test::error_of(spec) ==
+        "fabric.planes: expected a path between any two GPUs, got none from \"node0.gpu0\" to "
+        "\"node0.gpu1\": of the 2 NIC ports of a node, port e is in plane e mod 4096\n"
+        "hint: fewer planes, so that NICs meet, or links between the GPUs of a node");
+}
+
 TEST_CASE("planes are fabrics of their own") {
   // Two NICs, two planes: a tree each. 8 ports are 4 down, so a leaf takes 4 nodes.
   ClusterSpec spec = test::rail_nodes(8, 2);
@@ -117,7 +131,11 @@ TEST_CASE("planes are fabrics of their own") {
   spec.fabric.tiers = {test::tier(8), test::tier(std::nullopt)};
   spec.fabric.planes = 2;
   // To the other NIC's GPU there is no way but by the GPU next to it.
-  CHECK(test::error_of(spec).starts_with("fabric: expected a path between any two GPUs, got none"));
+  CHECK(test::error_of(spec) ==
+        "fabric.planes: expected a path between any two GPUs, got none from \"node0.gpu0\" to "
+        "\"node1.gpu1\": of the 2 NIC ports of a node, port e is in plane e mod 2\n"
+        "hint: nic_choice: rail-aligned goes by the GPU whose NIC is in the receiver's plane, over "
+        "links between the GPUs of a node; or fewer planes");
   spec.fabric.nic_choice = NicChoice::RailAligned;
   const Graph graph = build_graph(spec);
   CHECK(switches(graph, "leaf") == 4);

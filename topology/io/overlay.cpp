@@ -185,6 +185,13 @@ void apply_setting(YamlTree& tree, YamlId root, const Setting& setting,
   const YamlId value = parse_yaml(tree, source);
 
   const bool of_node = is_key(segments->front(), "node");
+  const std::optional<YamlId> nodes = tree.find(root, "nodes");
+  if (of_node && nodes && tree.node(*nodes).kind == YamlNode::Kind::Sequence) {
+    refuse_at(tree, Position{source, 0, 0}, "node",
+              "does not apply where the nodes are a list of groups",
+              "name a group, as --set nodes[0]." + printable(setting.path) + "=" +
+                  printable(setting.value));
+  }
   if (of_node && segments->size() == 2 && is_key(segments->back(), "gpus")) {
     segments->erase(segments->begin());
   } else if (of_node && segments->size() == 1 && tree.find(value, "gpus")) {
