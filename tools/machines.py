@@ -32,7 +32,8 @@ what the source keys mean, and which figures are estimates, is in [configs/READM
 
 ## Nodes
 
-Each is a cluster by its name too: `collsim run all_reduce --cluster mi300x --bytes 1GiB`. *Two GPUs* is what the first two send each other at once
+Each is a cluster by its name too: `collsim run all_reduce --cluster mi300x --bytes 1GiB`. Where the cluster of that name has several nodes ({larger}),
+`--set nodes=1` leaves one. *Two GPUs* is what the first two send each other at once
 (`send_recv` of 64 GiB), *all GPUs* what each of them sends in an all-to-all of 64 GiB; both simulated, without protocol or launch.
 
 """
@@ -40,7 +41,8 @@ Each is a cluster by its name too: `collsim run all_reduce --cluster mi300x --by
 CLUSTERS = """
 ## Clusters
 
-`--set nodes=N` changes the size of any of them. *Out of a node* is what the NICs' cables allow, for each GPU.
+`--set nodes=N` changes the size of any of them but a torus, whose dimensions change with it:
+`--set nodes=512 --set 'fabric.dimensions={x: 8, y: 8, z: 8}'`. *Out of a node* is what the NICs' cables allow, for each GPU.
 
 """
 
@@ -153,16 +155,20 @@ def cluster_row(collsim, cluster):
 def page(collsim):
     nodes = collsim.names("nodes")
     alone = {node["name"] for node in nodes}
-    clusters, textbook = [], []
+    clusters, textbook, larger = [], [], []
     for cluster in collsim.names("clusters"):
         if cluster["name"].startswith("textbook-"):
             textbook.append([linked(cluster), cluster["description"]])
-        elif cluster["name"] not in alone or collsim.topology(cluster["name"])["nodes"] > 1:
+            continue
+        several = collsim.topology(cluster["name"])["nodes"] > 1
+        if several and cluster["name"] in alone:
+            larger.append(f"`{cluster['name']}`")
+        if several or cluster["name"] not in alone:
             clusters.append(cluster_row(collsim, cluster))
     with tempfile.TemporaryDirectory() as folder:
         rows = [node_row(collsim, node, pathlib.Path(folder)) for node in nodes]
     gpus = [gpu_row(collsim, gpu) for gpu in collsim.names("gpus")]
-    return (INTRODUCTION
+    return (INTRODUCTION.format(larger=", ".join(larger))
             + table(["node", "", "GPUs", "two GPUs", "all GPUs", "links", "NICs", "sources"], rows)
             + CLUSTERS
             + table(["cluster", "", "nodes", "GPUs", "fabric", "routing", "out of a node", "sources"], clusters)

@@ -142,6 +142,7 @@ FABRICS = {
     "azure-nd-mi300x-v5": own_nic(8, 50),
     "azure-nd-gb200-v6": own_nic(72, 50),
     "dgx-a100-superpod": rails(25, 79),
+    "dgx-a100-superpod-3-tier": rails(25, 639),
     "dgx-h100-superpod": rails(50, 127),
     "dgx-h100-superpod-3-tier": rails(50, 511),
     "dgx-b200-superpod": rails(50, 31),
@@ -155,8 +156,8 @@ FABRICS = {
     "perlmutter": Fabric([("node0.gpu0 node1.gpu0", 25), ("node0.gpu0 node1535.gpu3", 25)], shared(4, 4 * 25)),
     # Two GPUs a NIC.
     "polaris": Fabric([("node0.gpu0 node1.gpu0", 25), ("node0.gpu0 node559.gpu3", 25)], shared(4, 2 * 25)),
-    # One link between neighbours; two ways, by the two sides of the ring, to the chip across.
-    "tpu-v7-cube": Fabric([("node0.gpu0 node1.gpu0", 100), ("node0.gpu0 node2.gpu0", 2 * 100)], 100),
+    # One link between neighbours; one of the two ways to the chip across.
+    "tpu-v7-cube": Fabric([("node0.gpu0 node1.gpu0", 100), ("node0.gpu0 node2.gpu0", 100)], 100),
 }
 
 class Rates(program.Case):
@@ -200,7 +201,7 @@ class Rates(program.Case):
         # Without oversubscription, static routing keeps apart what whole units send each other: 32 nodes (or 20) of
         # rail 0 to those of a far unit, and back to the next one of the first.
         for name, nodes, far, expected in [("dgx-h100-superpod", 32, 96, 50), ("dgx-h100-superpod-3-tier", 32, 384, 50),
-                                           ("dgx-a100-superpod", 20, 60, 25)]:
+                                           ("dgx-a100-superpod", 20, 60, 25), ("dgx-a100-superpod-3-tier", 20, 500, 25)]:
             order = [f"node{node + offset}.gpu0" for node in range(nodes) for offset in (0, far)]
             placement = self.file("placement.txt", "\n".join(order) + "\n")
             with self.subTest(name):
@@ -208,8 +209,13 @@ class Rates(program.Case):
 
     def test_a_torus(self):
         # In a ring of 4 the others are 1, 1 and 2 links away, in a cube 64 chips are 3 * (0 + 1 + 1 + 2) / 4 = 3 on
-        # average: 192 passages for a block to each, over 6 links of 100 GB/s a chip.
-        self.close(self.rate("all_to_all", "tpu-v7-cube"), 63 * 6 * 100 / 192)
+        # average: 192 passages for a block to each, over 6 links of 100 GB/s a chip, all of them as busy. With spray, two
+        # ways, by the two sides of the ring, lead to the chip across.
+        for routing in ("static", "spray"):
+            self.close(self.rate("all_to_all", "tpu-v7-cube", "--set", f"fabric.routing={routing}"), 63 * 6 * 100 / 192)
+        across = self.file("across.txt", "node0.gpu0\nnode2.gpu0\n")
+        self.close(self.rate("send_recv", "tpu-v7-cube", "--set", "fabric.routing=spray", "--placement", str(across)),
+                   2 * 100)
 
 
 class Library(program.Case):
@@ -227,6 +233,19 @@ class Library(program.Case):
             self.assertEqual(self.switches("dgx-h100-superpod", 32 * units), leaves + spines)
         for units, leaves, spines, cores in [(16, 128, 128, 64), (32, 256, 256, 128), (64, 512, 512, 256)]:
             self.assertEqual(self.switches("dgx-h100-superpod-3-tier", 32 * units), leaves + spines + cores)
+
+    def test_superpods_of_a100_have_1_to_64_units(self):
+        # 8 leaves a unit of 20 nodes, 20 cables up from each. A highest switch takes 40 cables, a spine below it 20. The
+        # number of highest switches divides the 20 ports up of what is below.
+        two, three = "dgx-a100-superpod", "dgx-a100-superpod-3-tier"
+        for units, file, switches in [(1, two, 8 + 4), (2, two, 16 + 10), (5, two, 40 + 20),
+                                      (10, three, 80 + 80 + 40), (50, three, 400 + 400 + 200)]:
+            self.assertEqual(self.switches(file, 20 * units), switches)
+        for units in (6, 32, 64):
+            devices = self.json("topology", "show", "--cluster", three, "--set", f"nodes={20 * units}")["devices"]
+            self.assertEqual(devices["gpu"], 160 * units)
+        done = self.run_program("topology", "show", "--cluster", two, "--set", "nodes=120")
+        self.assertIn("fabric.spine.ports: expected at least 48 ports, one for each leaf, got 40\n", done.stderr)
 
     def test_other_fabrics_have_the_switches_of_their_papers(self):
         self.assertEqual(self.switches("deepseek-multi-plane", 2048), 768)  # for 16,384 endpoints
