@@ -57,6 +57,9 @@ PathId OpenRoutes::open(DeviceId from, DeviceId to, std::uint32_t connection) {
     return hop.share_numerator != hop.share_denominator;
   });
   path.route = std::move(route);
+  if (path.sprayed) {
+    path.route.hops.shrink_to_fit();  // there may be thousands
+  }
   path.users = 1;
   attribute_latency(id);
   return id;

@@ -37,7 +37,7 @@ std::vector<const Algorithm*> candidates(CollectiveKind kind,
 void simulate(const Cluster& cluster, const CollectiveJob& job, const CompareOptions& options,
               ComparedAlgorithm& outcome) {
   const std::unique_ptr<Program> program = program_of(cluster, job);
-  const RunSize size = size_of_run(*program, job.groups(), 1);
+  const RunSize size = size_of_run(cluster, job, *program, 1);
   switch (check_limits(size, options.limits)) {
     case WithinLimits::TooManyTransfers:
       outcome.obstacle = "needs " + std::to_string(size.transfers) +

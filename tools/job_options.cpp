@@ -323,7 +323,7 @@ std::unique_ptr<Program> checked_program(const Cluster& cluster, const Collectiv
     }
     throw InputError(error.message(), "--algorithm", error.hint());
   }
-  require_within_limits(size_of_run(*program, job.groups(), iterations), options);
+  require_within_limits(size_of_run(cluster, job, *program, iterations), options);
   return program;
 }
 

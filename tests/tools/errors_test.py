@@ -397,6 +397,15 @@ class Jobs(program.Case):
                        "reason": "needs about 5341 MiB of memory, more than --max-memory allows"},
                       document["not_simulated"])
 
+    def test_memory_of_sprayed_routes(self):
+        # The 261,632 lanes alone would be 350 MiB; their routes have 90 links on average.
+        torus = ["--cluster", "tpu-v7-cube", "--set", "nodes=512", "--set", "fabric.dimensions={x: 8, y: 8, z: 8}"]
+        done = self.run_program("run", "all_to_all", "--bytes", "1M", "--algorithm", "direct", *torus, "--set",
+                                "fabric.routing=spray", "--max-memory", "1GiB")
+        self.assertRegex(done.stderr, r"^error: --max-memory: the simulation needs about \d{4} MiB of memory, "
+                                      r"more than 1 GiB\n")
+        self.assertEqual(done.returncode, 2)
+
     def test_groups(self):
         self.refused([*RUN, "--groups", "tp=3"],
                      "error: --groups: groups of 3 do not divide 8 ranks\n"
