@@ -379,6 +379,12 @@ class Jobs(program.Case):
         job = ["send_recv", *torus, "--bytes", "1M", "--placement", across]
         for command in (["run"], ["compare"]):
             self.refused([*command, *job, "--set", "fabric.routing=spray"], message)
+        # Few enough paths, but too many unlike shares on one link.
+        self.refused(["run", "send_recv", "--cluster", "tpu-v7-cube", "--set", "nodes=196", "--set",
+                      "fabric.dimensions={x: 14, y: 14}", "--set", "fabric.routing=spray", "--bytes", "1M", "--placement",
+                      "random:1"],
+                     "--set fabric.routing=spray: error: fabric.routing: spray leaves the range of exact arithmetic: a fair "
+                     "share's fraction exceeds 64 bits\n" + message.rpartition("\n")[2])
         for routing in ("static", "ecmp"):
             self.output("run", *job, "--set", f"fabric.routing={routing}")
         self.output("hierarchy", *torus)

@@ -68,6 +68,11 @@ ONE_NODE = {
     "rtx5090": Machine([("gpu0 gpu7", PCIE5)], PCIE5),
     # 16 blocks share the way from one switch to the other.
     "rtx-pro-6000": Machine([("gpu0 gpu1", PCIE5), ("gpu0 gpu7", PCIE5)], 7 * PCIE5 / 16),
+    # Of 7 blocks 6 leave the switch, over a way that two GPUs share: 12 blocks at 63 GB/s; between the sockets 16
+    # blocks share 144 GB/s, 9 each, so this is less.
+    "rtx-6000d-cx8": Machine([("gpu0 gpu1", PCIE5), ("gpu0 gpu7", PCIE5)], 7 * PCIE5 / 12),
+    # 2 links of 25 GB/s for each pair.
+    "v100-nig": Machine([("gpu0 gpu3", 50)], 3 * 50),
     # 16 blocks share 144 GB/s between the sockets: 9 GB/s each, while 7 blocks share a GPU's 31.5: 4.5 each.
     "l40s": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], PCIE4),
     "aws-g5-48xlarge": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], PCIE4),  # 96 GB/s between the sockets
@@ -141,6 +146,10 @@ FABRICS = {
     "azure-nd-h100-v5": own_nic(8, 50),
     "azure-nd-mi300x-v5": own_nic(8, 50),
     "azure-nd-gb200-v6": own_nic(72, 50),
+    # All 15 blocks of a GPU go over its PCIe link; 12 over each switch's way up, 8 over a NIC take less.
+    "rtx-6000d-cx8": Fabric([("node0.gpu0 node1.gpu0", 50)], PCIE5),
+    # One NIC for four GPUs.
+    "v100-nig": Fabric([("node0.gpu0 node1.gpu0", 12.5)], shared(4, 12.5)),
     "dgx-a100-superpod": rails(25, 79),
     "dgx-a100-superpod-3-tier": rails(25, 639),
     "dgx-h100-superpod": rails(50, 127),
