@@ -121,6 +121,7 @@ std::vector<std::vector<DeviceId>> Examination::by_template(
     groups[template_of(*graph().device(device).node)].push_back(device);
   }
   std::vector<std::vector<DeviceId>> lists;
+  lists.reserve(groups.size());
   for (auto& [number, members] : groups) {
     lists.push_back(std::move(members));
   }
