@@ -5,6 +5,7 @@
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
+using Catch::Approx;  // version 2 has it in the global namespace, too
 #else
 #define CATCH_CONFIG_FAST_COMPILE
 #include <catch2/catch.hpp>
