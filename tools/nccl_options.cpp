@@ -48,7 +48,13 @@ std::vector<NcclVariable> nccl_environment(const Machine& machine, const NcclOpt
       throw InputError("expected NAME=VALUE, got " + in_quotes(text), "--env",
                        "for example NCCL_ALGO=Ring");
     }
-    set({text.substr(0, equals), text.substr(equals + 1), "--env"});
+    const std::string name = text.substr(0, equals);
+    if (std::ranges::any_of(variables, [&name](const NcclVariable& known) {
+          return known.name == name && known.origin == "--env";
+        })) {
+      throw InputError(printable(name) + " is given twice", "--env", "give it once");
+    }
+    set({name, text.substr(equals + 1), "--env"});
   }
   return variables;
 }

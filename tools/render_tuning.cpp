@@ -60,7 +60,7 @@ std::string graphs_text(const TuningView& view) {
                    several ? fmt::format("{}", graph.bandwidth_inter) : "",
                    std::string(nccl::name(graph.type_intra)) +
                        (several ? "/" + std::string(nccl::name(graph.type_inter)) : ""),
-                   several ? std::string(rail_word(graph.cross_nic)) : "", channel_text(graph)});
+                   several ? std::string(rail_word(graph.cross_nic)) : "", channel_text(named)});
   }
   return "\nGraphs of a node (search channels)\n" + table.render("  ");
 }

@@ -30,7 +30,8 @@ double plain(float value) {
   return number;
 }
 
-ordered_json graph_json(const nccl::Graph& graph) {
+ordered_json graph_json(const NamedGraph& named) {
+  const nccl::Graph& graph = *named.graph;
   ordered_json json{{"pattern", pattern_word(graph.pattern)},
                     {"cross_nic", graph.cross_nic},
                     {"channels", graph.channels.size()},
@@ -39,7 +40,7 @@ ordered_json graph_json(const nccl::Graph& graph) {
                     {"same_channels", graph.same_channels},
                     {"type_intra", nccl::name(graph.type_intra)},
                     {"type_inter", nccl::name(graph.type_inter)}};
-  if (graph.pattern == nccl::Pattern::Nvls || graph.pattern == nccl::Pattern::CollNetDirect) {
+  if (has_heads(named)) {
     json["heads"] = nccl::heads(graph);
     return json;
   }
@@ -197,7 +198,7 @@ std::string render_tuning_json(const TuningView& view) {
     document["environment"][variable.name] = variable.value;
   }
   for (const NamedGraph& named : named_graphs(decisions.graphs())) {
-    document["graphs"][named.name] = graph_json(*named.graph);
+    document["graphs"][named.name] = graph_json(named);
   }
   const nccl::Channels& channels = decisions.tuning().channels;
   document["channels"] = {{"collective", channels.collective.size()},

@@ -24,6 +24,11 @@ std::vector<NamedGraph> named_graphs(const nccl::GraphSet& graphs) {
   return named;
 }
 
+bool has_heads(const NamedGraph& graph) {
+  // With one GPU a node NVLS has the pattern of a tree.
+  return graph.name == "nvls" || graph.name == "collnet_direct";
+}
+
 std::string_view pattern_word(nccl::Pattern pattern) {
   switch (pattern) {
     case nccl::Pattern::BalancedTree:
@@ -53,11 +58,12 @@ std::string_view rail_word(int cross_nic) {
   }
 }
 
-std::string channel_text(const nccl::Graph& graph) {
+std::string channel_text(const NamedGraph& named) {
+  const nccl::Graph& graph = *named.graph;
   if (graph.channels.empty()) {
     return "";
   }
-  if (graph.pattern == nccl::Pattern::Nvls || graph.pattern == nccl::Pattern::CollNetDirect) {
+  if (has_heads(named)) {
     return fmt::format("heads {}", fmt::join(nccl::heads(graph), " "));
   }
   const nccl::GraphChannel& channel = graph.channels.front();

@@ -18,12 +18,15 @@ struct NamedGraph {
 /// Those that there are.
 [[nodiscard]] std::vector<NamedGraph> named_graphs(const nccl::GraphSet& graphs);
 
+/// Whether the graph is told by the first GPUs of its channels, rather than by orders of GPUs.
+[[nodiscard]] bool has_heads(const NamedGraph& graph);
+
 /// "ring", "balanced_tree", …
 [[nodiscard]] std::string_view pattern_word(nccl::Pattern pattern);
 /// What crossNic means: "one rail", "any NIC", "two rails in turn".
 [[nodiscard]] std::string_view rail_word(int cross_nic);
 /// The first channel: "NIC 0 > 0 7 6 5 4 3 2 1 > NIC 1", or the heads of NVLS.
-[[nodiscard]] std::string channel_text(const nccl::Graph& graph);
+[[nodiscard]] std::string channel_text(const NamedGraph& named);
 /// The ring of each channel, and rank 0's place in its trees.
 [[nodiscard]] std::string rings_text(const nccl::Decisions& decisions);
 

@@ -36,6 +36,11 @@ class Decisions(program.Case):
         self.assertEqual(document["trees_rank0"][0], {"down": [1, 16], "up": None})
         self.assertEqual(document["rings"][0][:9], [0, 7, 6, 5, 4, 3, 2, 1, 9])
 
+    def test_one_gpu_a_node_has_heads_of_nvls_too(self):
+        document = tuning(self, "--cluster", "dgx-h100-x4", "--gpus-per-node", "1")
+        self.assertEqual(document["graphs"]["nvls"]["heads"], [0])
+        self.assertNotIn("orders", document["graphs"]["nvls"])
+
     def test_part_of_a_cluster(self):
         self.assertEqual(tuning(self, "--cluster", "dgx-h100-x4", "--nodes", "2")["ranks"], 16)
         # Two of eight GPUs: all links of NVLink for one channel after the other.
@@ -163,8 +168,16 @@ class Variables(program.Case):
         self.refused(["tuning", "--cluster", "dgx-h100", "--env", "ALGO=Ring"],
                      'error: --env: expected the full name of an NCCL variable, got "ALGO"\n'
                      "hint: write NCCL_ALGO")
+        self.refused(["tuning", "--cluster", "dgx-h100", "--env", "NCCL_ALGO=Ring", "--env", "NCCL_ALGO=Tree"],
+                     "error: --env: NCCL_ALGO is given twice\nhint: give it once")
         self.refused(["tuning", "--cluster", "dgx-h100", "--env", "NCCL_ALGO"],
                      'error: --env: expected NAME=VALUE, got "NCCL_ALGO"\nhint: for example NCCL_ALGO=Ring')
+
+    def test_a_file_that_is_too_large_is_refused(self):
+        # Cut, the rule behind the comments would be lost without a word.
+        self.file("tuner.conf", "#\n" * (3 << 20) + "allreduce,0,1048576,tree,simple,-1,-1,-1\n")
+        self.refused(["tuning", "--cluster", "dgx-h100", "--tuner", "tuner.conf"],
+                     "tuner.conf: error: larger than 4 MiB")
 
     def test_a_tuner_file_overrules(self):
         self.file("tuner.conf", "allreduce,0,1048576,tree,simple,-1,-1,-1\n")

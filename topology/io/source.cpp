@@ -218,6 +218,10 @@ std::string read_file(const std::string& path) {
     throw refuse("read error");
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > largest_text) {
+    throw InputError("larger than " + std::to_string(largest_text >> 20) + " MiB", {}, {},
+                     SourceLocation{path, 0, 0, {}});
+  }
   return text;
 }
 

@@ -76,7 +76,12 @@ NcclLog load_nccl_log(const std::string& path) {
   }
   LogReader reader;
   std::string bytes(piece, '\0');
-  while (stream) {
+  // A device could give data without end.
+  constexpr std::size_t most_pieces = (std::size_t{1} << 30U) / piece;
+  for (std::size_t pieces = 0; stream; ++pieces) {
+    if (pieces == most_pieces) {
+      throw refuse("it is larger than 1 GiB");
+    }
     stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     reader.feed(std::string_view(bytes).substr(0, static_cast<std::size_t>(stream.gcount())));
   }
