@@ -25,7 +25,7 @@ struct Restriction {
 
   /// Whether the variable leaves the word (its position in the enumeration) to the function.
   [[nodiscard]] bool allows(Function function, std::size_t word) const {
-    return !allowed[function] || ((*allowed[function] >> word) & 1U) != 0;
+    return !allowed[function] || ((std::uint32_t{*allowed[function]} >> word) & 1U) != 0;
   }
 };
 
