@@ -91,9 +91,8 @@ void add_config_directory(CLI::App& app, ClusterOptions& options) {
 
 void add_cluster_options(CLI::App& app, ClusterOptions& options, ClusterNaming naming) {
   const bool by_word = naming == ClusterNaming::OptionOrWord;
-  add_text(
-      app, by_word ? "--cluster,CLUSTER" : "--cluster", options.cluster, "C",
-      "a name (`collsim list clusters`), a YAML file, or a topology file of NCCL")
+  add_text(app, by_word ? "--cluster,CLUSTER" : "--cluster", options.cluster, "C",
+           "a name (`collsim list clusters`), a YAML file, or a topology file of NCCL")
       ->required()
       ->group("Cluster");
   add_settings(app, options);

@@ -63,9 +63,8 @@ Listing config_listing(const std::vector<ConfigEntry>& entries) {
 Listing parameter_listing(const ConfigPath& path) {
   Listing listing{{{"name"}, {"description", 50}, {"origin"}}, {}};
   for (const nccl::ListedConstants& constants : nccl::list_constants(path)) {
-    listing.rows.push_back({cell("nccl-tuning-" + constants.name),
-                            cell(constants.description),
-                            cell(constants.file)});
+    listing.rows.push_back(
+        {cell("nccl-tuning-" + constants.name), cell(constants.description), cell(constants.file)});
   }
   return listing;
 }

@@ -50,7 +50,8 @@ void add_job_options(CLI::App& app, JobOptions& options) {
   add_text(app, "--network-model", options.network_model, "MODEL",
            "flow: transfers share links fairly; ideal: they do not notice each other")
       ->group(simulation);
-  add_text(app, "--protocol", options.protocol, "P", "Simple, LL or LL128: needs NCCL parameters, which do not exist yet")
+  add_text(app, "--protocol", options.protocol, "P",
+           "Simple, LL or LL128: needs NCCL parameters, which do not exist yet")
       ->group(simulation);
   add_number(app, "--max-transfers", options.max_transfers,
              {0, std::numeric_limits<std::uint64_t>::max()}, "refuse longer simulations")

@@ -37,10 +37,10 @@ struct MachineC2c {
 };
 
 struct MachineGpu {
-  int dev{0};                        ///< index on its host
-  int sm{0};                         ///< compute capability times 10: 90
-  std::optional<int> rank{};         ///< a GPU without rank takes no part, if others have one
-  bool gdr{true};                    ///< can do GPUDirect RDMA
+  int dev{0};                 ///< index on its host
+  int sm{0};                  ///< compute capability times 10: 90
+  std::optional<int> rank{};  ///< a GPU without rank takes no part, if others have one
+  bool gdr{true};             ///< can do GPUDirect RDMA
   std::vector<MachineNvlink> nvlinks{};
   std::vector<MachineC2c> c2cs{};
   std::optional<std::string> gcn{};  ///< of AMD's: "910", or "gfx90a" and the like

@@ -81,9 +81,9 @@ std::string find_config(const ConfigPath& path, std::string_view folder,
   const std::string word = reference.substr(0, 64);
   const std::string close = did_you_mean(word, names);
   const std::string noun(folder.substr(0, folder.size() - 1));  // "clusters" → "cluster"
-  throw InputError("unknown " + noun + " " + in_quotes(reference) +
-                       (close.empty() ? close : ", " + close),
-                   {}, what_is_known(names, word, noun));
+  throw InputError(
+      "unknown " + noun + " " + in_quotes(reference) + (close.empty() ? close : ", " + close), {},
+      what_is_known(names, word, noun));
 }
 
 std::string folder_of(const YamlTree& tree, Position position) {

@@ -64,7 +64,8 @@ std::vector<ListedConstants> list_constants(const ConfigPath& path) {
     if (listed[i - 1].versions.contains(listed[i].versions.first)) {
       throw InputError("NCCL " + to_text(listed[i].versions.first) + " is listed by " +
                            listed[i - 1].file + ", too",
-                       "versions", "a version has one file", SourceLocation{listed[i].file, 0, 0, ""});
+                       "versions", "a version has one file",
+                       SourceLocation{listed[i].file, 0, 0, ""});
     }
   }
   return listed;

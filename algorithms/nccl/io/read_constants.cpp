@@ -13,7 +13,7 @@ namespace collsim::nccl {
 namespace {
 
 constexpr std::array keys{
-    "description",     "versions", "base",     "latency",   "caps",   "nvls",         "ring",
+    "description",     "versions", "base",     "latency",   "caps",   "nvls",    "ring",
     "tree_correction", "rules",    "channels", "send_recv", "nvlink", "sockets", "search_speeds"};
 constexpr std::array generation_words{"volta", "ampere", "hopper", "blackwell"};
 constexpr std::size_t most_corrections = 32;

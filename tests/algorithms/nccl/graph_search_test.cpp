@@ -18,7 +18,7 @@ const std::string gen4 = "16.0 GT/s PCIe";
 const std::string gen5 = "32.0 GT/s PCIe";
 
 GraphSet search(const Machine& machine, NodeCount nodes, const SearchOptions& options = {},
-              const DetectOptions& detected = {}) {
+                const DetectOptions& detected = {}) {
   return search_graphs(detect(machine, nodes, detected), options);
 }
 
