@@ -84,7 +84,7 @@ class MachineReader {
     const std::string version = reader_.required_text(root, "version");
     if (version != "1" && version != "2") {
       reader_.fail(root, "version",
-                   "expected \"1\" (or \"2\", which is RCCL's), got " + in_quotes(version));
+                   R"(expected "1" (or "2", which is RCCL's), got )" + in_quotes(version));
     }
     maker_ = version == "2" ? Maker::Amd : Maker::Nvidia;
     if (count_elements(root) > most_elements_of_nccl) {

@@ -3,7 +3,7 @@
 #include "algorithms/nccl/decisions.hpp"
 
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -42,8 +42,9 @@ Decisions decide(const std::filesystem::path& folder, const json& vector) {
 
 std::string one_decimal(double value) {
   std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 1);
+  return {text.data(), end.ptr};
 }
 
 json table_of(const Decisions& decisions) {
@@ -56,8 +57,8 @@ json table_of(const Decisions& decisions) {
           rows.push_back({{"collective", name_of(collective_of(function))},
                           {"algorithm", name(algorithm)},
                           {"protocol", name(protocol)},
-                          {"latency_us", one_decimal(entry.latency)},
-                          {"bandwidth_GBps", one_decimal(entry.bandwidth)}});
+                          {"latency_us", one_decimal(static_cast<double>(entry.latency))},
+                          {"bandwidth_GBps", one_decimal(static_cast<double>(entry.bandwidth))}});
         }
       }
     }
