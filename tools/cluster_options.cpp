@@ -141,16 +141,10 @@ bool is_xml(const std::string& name) {
   return file && c == '<';
 }
 
-void note_warnings(const nccl::ReadMachine& read, const OutputOptions& output) {
-  for (const InputError& warning : read.warnings) {
-    note(output, warning.render("warning"));
-  }
-}
-
 Machine load_topology_file(const ClusterOptions& options, const std::vector<Setting>& settings,
                            const OutputOptions& output) {
   nccl::ReadMachine read = nccl::load_topology_xml(options.cluster);
-  note_warnings(read, output);
+  note_warnings(output, read.warnings);
   const fs::path file(options.cluster);
   const nccl::MachineYaml yaml = nccl::cluster_yaml(read.machine, file.stem().string());
   for (const std::string& assumed : yaml.notes) {

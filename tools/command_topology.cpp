@@ -88,9 +88,7 @@ Exit export_as(const TopologyCommand& command) {
 
 Exit import_file(const TopologyCommand& command) {
   const nccl::ReadMachine read = nccl::load_topology_xml(command.file);
-  for (const InputError& warning : read.warnings) {
-    note(command.output, warning.render("warning"));
-  }
+  note_warnings(command.output, read.warnings);
   const nccl::MachineYaml yaml =
       nccl::cluster_yaml(read.machine, std::filesystem::path(command.file).stem().string());
   for (const std::string& assumed : yaml.notes) {

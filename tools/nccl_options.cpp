@@ -81,9 +81,7 @@ nccl::Configuration configuration_of(const Machine& machine, const NcclOptions& 
 void use_graph_file(const std::string& file, const OutputOptions& output,
                     nccl::DecisionInput& input) {
   const nccl::ReadGraphs graphs = nccl::load_graph_xml(file, gpu_numbers(input.machine));
-  for (const InputError& warning : graphs.warnings) {
-    note(output, warning.render("warning"));
-  }
+  note_warnings(output, graphs.warnings);
   for (const nccl::GraphOfFile& read : graphs.graphs) {
     switch (read.role) {
       case nccl::GraphRole::Ring:
@@ -116,9 +114,7 @@ std::uint32_t at_most(std::optional<std::uint32_t> asked, std::uint32_t there,
 
 nccl::Machine machine_of_file(const std::string& file, const OutputOptions& output) {
   nccl::ReadMachine read = nccl::load_topology_xml(file);
-  for (const InputError& warning : read.warnings) {
-    note(output, warning.render("warning"));
-  }
+  note_warnings(output, read.warnings);
   return std::move(read.machine);
 }
 

@@ -82,6 +82,12 @@ void note(const OutputOptions& options, const std::string& line) {
   }
 }
 
+void note_warnings(const OutputOptions& options, const std::vector<InputError>& warnings) {
+  for (const InputError& warning : warnings) {
+    note(options, warning.render("warning"));
+  }
+}
+
 ProgressLine::ProgressLine(const OutputOptions& options)
     : active_(!options.quiet && isatty(STDERR_FILENO) == 1) {}
 

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/cli_names.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
@@ -41,6 +43,8 @@ void refuse_overwriting(const std::string& option, const std::string& path,
 
 /// One line to stderr, unless quiet.
 void note(const OutputOptions& options, const std::string& line);
+/// What reading a file has to say, each at its place.
+void note_warnings(const OutputOptions& options, const std::vector<InputError>& warnings);
 
 /// A progress line on stderr, rewritten in place; only on a terminal and unless quiet. Erases itself.
 class ProgressLine {

@@ -5,11 +5,10 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "algorithms/nccl/machine_parts.hpp"
+#include "algorithms/nccl/pci_devices.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::nccl {
@@ -18,39 +17,6 @@ namespace {
 
 constexpr std::string_view gpu_class = "0x03";
 constexpr std::string_view nic_class = "0x02";
-
-/// All PCI devices, in the order of the file. `Pci` is MachinePci, constant or not.
-template <class Pci>
-void add_devices(Pci& pci, std::vector<Pci*>& devices) {
-  devices.push_back(&pci);
-  for (auto& child : pci.children) {
-    add_devices(child, devices);
-  }
-}
-
-std::vector<MachinePci*> devices_of(Machine& machine) {
-  std::vector<MachinePci*> devices;
-  for (MachineCpu& cpu : machine.cpus) {
-    for (auto& device : cpu.devices) {
-      if (auto* pci = std::get_if<MachinePci>(&device)) {
-        add_devices(*pci, devices);
-      }
-    }
-  }
-  return devices;
-}
-
-std::vector<const MachinePci*> devices_of(const Machine& machine) {
-  std::vector<const MachinePci*> devices;
-  for (const MachineCpu& cpu : machine.cpus) {
-    for (const auto& device : cpu.devices) {
-      if (const auto* pci = std::get_if<MachinePci>(&device)) {
-        add_devices(*pci, devices);
-      }
-    }
-  }
-  return devices;
-}
 
 std::vector<MachinePci*> places_of(const std::vector<MachinePci*>& devices,
                                    std::string_view device_class) {
@@ -109,7 +75,7 @@ void fill_gpus(const std::vector<MachinePci*>& places, const MachineParts& hardw
 
 void fill_nics(const std::vector<MachinePci*>& places, const Machine& hardware) {
   std::vector<const MachineNic*> nics;
-  for (const MachinePci* pci : devices_of(hardware)) {
+  for (const MachinePci* pci : pci_devices(hardware)) {
     if (pci->nic) {
       nics.push_back(&*pci->nic);
     }
@@ -123,22 +89,10 @@ void fill_nics(const std::vector<MachinePci*>& places, const Machine& hardware) 
   }
 }
 
-/// The devices that are GPUs, by rank.
-std::vector<MachinePci*> gpus_of(const std::vector<MachinePci*>& devices) {
-  std::vector<MachinePci*> gpus;
-  for (MachinePci* pci : devices) {
-    if (pci->gpu && pci->gpu->rank) {
-      gpus.push_back(pci);
-    }
-  }
-  std::ranges::stable_sort(gpus, {}, [](const MachinePci* pci) { return *pci->gpu->rank; });
-  return gpus;
-}
-
 }  // namespace
 
 bool is_template(const Machine& machine) {
-  const std::vector<const MachinePci*> devices = devices_of(machine);
+  const std::vector<const MachinePci*> devices = pci_devices(machine);
   const auto has_gpu = [](const MachinePci* pci) { return pci->gpu.has_value(); };
   const auto is_place = [](const MachinePci* pci) {
     return pci->device_class.starts_with(gpu_class);
@@ -147,16 +101,18 @@ bool is_template(const Machine& machine) {
 }
 
 Machine fill_template(Machine file, const Machine& hardware) {
-  const std::vector<MachinePci*> devices = devices_of(file);
   const MachineParts parts(hardware);
   if (is_template(file)) {
+    const std::vector<MachinePci*> devices = pci_devices(file);
     const std::vector<MachinePci*> places = places_of(devices, gpu_class);
     require_as_many(places.size(), parts.gpus().size(), "GPU");
     fill_gpus(places, parts);
     fill_nics(places_of(devices, nic_class), hardware);
     return file;
   }
-  if (const std::vector<MachinePci*> gpus = gpus_of(devices); gpus.size() == parts.gpus().size()) {
+  // Without ranks it is not told which GPU is which.
+  const std::vector<MachinePci*> gpus = ranked_gpus(file);
+  if (gpus.size() == parts.gpus().size() && gpus.front()->gpu->rank) {
     fill_gpus(gpus, parts);
   }
   return file;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,29 +10,11 @@
 #include <vector>
 
 #include "algorithms/nccl/machine_text.hpp"
+#include "algorithms/nccl/pci_devices.hpp"
 
 namespace collsim::nccl {
 
 namespace {
-
-using VisitPci = std::function<void(MachinePci&)>;
-
-void visit(MachinePci& pci, const VisitPci& take) {
-  take(pci);
-  for (MachinePci& child : pci.children) {
-    visit(child, take);
-  }
-}
-
-void visit(Machine& machine, const VisitPci& take) {
-  for (MachineCpu& cpu : machine.cpus) {
-    for (auto& device : cpu.devices) {
-      if (auto* pci = std::get_if<MachinePci>(&device)) {
-        visit(*pci, take);
-      }
-    }
-  }
-}
 
 void set_speed(MachineNic& nic, int speed) {
   for (MachineNet& net : nic.nets) {
@@ -94,19 +75,9 @@ std::optional<ModelNumbers> model_numbers(CpuModel model) {
 }  // namespace
 
 void keep_gpus(Machine& machine, std::size_t count) {
-  std::vector<MachineGpu*> gpus;
-  visit(machine, [&gpus](MachinePci& pci) {
-    if (pci.gpu) {
-      gpus.push_back(&*pci.gpu);
-    }
-  });
-  const auto has_rank = [](const MachineGpu* gpu) { return gpu->rank.has_value(); };
-  if (std::ranges::any_of(gpus, has_rank)) {
-    std::erase_if(gpus, [&](const MachineGpu* gpu) { return !has_rank(gpu); });
-    std::ranges::stable_sort(gpus, {}, [](const MachineGpu* gpu) { return *gpu->rank; });
-  }
+  const std::vector<MachinePci*> gpus = ranked_gpus(machine);
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    gpus[i]->rank = i < count ? std::optional<int>(static_cast<int>(i)) : std::nullopt;
+    gpus[i]->gpu->rank = i < count ? std::optional<int>(static_cast<int>(i)) : std::nullopt;
   }
 }
 
@@ -123,11 +94,11 @@ void set_cpus(Machine& machine, const CpuFacts& facts) {
 void set_nic_speed(Machine& machine, float bandwidth) {
   constexpr float megabits = 8000.0F;  // of a GB/s
   const int speed = static_cast<int>(std::lround(bandwidth * megabits));
-  visit(machine, [speed](MachinePci& pci) {
-    if (pci.nic) {
-      set_speed(*pci.nic, speed);
+  for (MachinePci* pci : pci_devices(machine)) {
+    if (pci->nic) {
+      set_speed(*pci->nic, speed);
     }
-  });
+  }
   for (MachineCpu& cpu : machine.cpus) {
     for (auto& device : cpu.devices) {
       if (auto* nic = std::get_if<MachineNic>(&device)) {
@@ -145,12 +116,12 @@ bool set_gpu_pcie(Machine& machine, float bandwidth) {
     for (const std::string_view speed : speeds) {
       const float link = static_cast<float>(width * *lane_speed(speed)) / lane_units;
       if (std::abs(link - bandwidth) < 0.0501F) {  // as a log rounds it
-        visit(machine, [&](MachinePci& pci) {
-          if (pci.gpu) {
-            pci.link_speed = speed;
-            pci.link_width = width;
+        for (MachinePci* pci : pci_devices(machine)) {
+          if (pci->gpu) {
+            pci->link_speed = speed;
+            pci->link_width = width;
           }
-        });
+        }
         return true;
       }
     }
@@ -160,23 +131,23 @@ bool set_gpu_pcie(Machine& machine, float bandwidth) {
 
 bool set_nvlinks(Machine& machine, int count) {
   bool all = true;
-  visit(machine, [&](MachinePci& pci) {
-    if (!pci.gpu) {
-      return;
+  for (MachinePci* pci : pci_devices(machine)) {
+    if (!pci->gpu) {
+      continue;
     }
     // All switches are one to NCCL.
-    all = all && !pci.gpu->nvlinks.empty() &&
-          std::ranges::all_of(pci.gpu->nvlinks, [&](const MachineNvlink& link) {
-            const MachineNvlink& first = pci.gpu->nvlinks.front();
+    all = all && !pci->gpu->nvlinks.empty() &&
+          std::ranges::all_of(pci->gpu->nvlinks, [&](const MachineNvlink& link) {
+            const MachineNvlink& first = pci->gpu->nvlinks.front();
             return link.target == first.target ||
                    (link.target_class == first.target_class &&
                     kind_of_class(link.target_class) == PartKind::NvSwitch);
           });
     if (all) {
-      pci.gpu->nvlinks.resize(1);
-      pci.gpu->nvlinks.front().count = count;
+      pci->gpu->nvlinks.resize(1);
+      pci->gpu->nvlinks.front().count = count;
     }
-  });
+  }
   return all;
 }
 

@@ -1,25 +1,15 @@
 #include "algorithms/nccl/machine_parts.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
 #include <utility>
 #include <variant>
 
-#include "topology/error.hpp"
+#include "algorithms/nccl/pci_devices.hpp"
 
 namespace collsim::nccl {
 
 namespace {
-
-void for_each_gpu(const MachinePci& pci, const std::function<void(const MachinePci&)>& visit) {
-  if (pci.gpu) {
-    visit(pci);
-  }
-  for (const MachinePci& child : pci.children) {
-    for_each_gpu(child, visit);
-  }
-}
 
 /// Whether NCCL finds a part that it uses here or below.
 bool is_used(const MachinePci& pci) {
@@ -60,30 +50,11 @@ MachineParts::MachineParts(const Machine& machine) : machine_(&machine) {
 }
 
 void MachineParts::number_gpus() {
-  std::vector<std::pair<std::optional<int>, std::string>> found;
-  for (const MachineCpu& cpu : machine_->cpus) {
-    for (const auto& device : cpu.devices) {
-      if (const auto* pci = std::get_if<MachinePci>(&device)) {
-        for_each_gpu(*pci, [&found](const MachinePci& gpu) {
-          found.emplace_back(gpu.gpu->rank, gpu.bus_id);
-        });
-      }
-    }
+  for (const MachinePci* pci : ranked_gpus(*machine_)) {
+    number_of_bus_.emplace(pci->bus_id, number_of_bus_.size());
   }
-  if (found.empty()) {
-    throw InputError(
-        "the node has no GPU", {},
-        "templates of clouds leave the GPUs to NCCL: take a dump of a running job "
-        "(NCCL_TOPO_DUMP_FILE), or name the machine with --cluster and the template with "
-        "--env NCCL_TOPO_FILE=FILE");
-  }
-  const auto has_rank = [](const auto& gpu) { return gpu.first.has_value(); };
-  if (std::ranges::any_of(found, has_rank)) {
-    std::erase_if(found, [&](const auto& gpu) { return !has_rank(gpu); });
-    std::ranges::stable_sort(found, {}, [](const auto& gpu) { return *gpu.first; });
-  }
-  for (const auto& [rank, bus] : found) {
-    number_of_bus_.emplace(bus, number_of_bus_.size());
+  if (number_of_bus_.empty()) {
+    refuse_without_gpu();
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "algorithms/nccl/machine.hpp"
 #include "algorithms/nccl/machine_text.hpp"
+#include "algorithms/nccl/pci_devices.hpp"
 #include "algorithms/nccl/system.hpp"
 #include "algorithms/nccl/system_draft.hpp"
 #include "topology/error.hpp"
@@ -64,11 +65,7 @@ class LocalRanks {
       });
     }
     if (gpus_ == 0) {
-      throw InputError(
-          "the node has no GPU", {},
-          "templates of clouds leave the GPUs to NCCL: take a dump of a running job "
-          "(NCCL_TOPO_DUMP_FILE), or name the machine with --cluster and the template with "
-          "--env NCCL_TOPO_FILE=FILE");
+      refuse_without_gpu();
     }
     for (int next = 0; auto& [rank, local] : local_) {
       local = next++;

@@ -189,33 +189,38 @@ InputError SourceMap::locate(const InputError& error) const {
   }
 }
 
-std::string read_file(const std::string& path) {
-  const auto refuse = [&](const std::string& why) -> InputError {
-    return InputError("cannot read " + in_quotes(path) + ": " + why);
-  };
+InputError unreadable(const std::string& path, const std::string& why) {
+  return InputError("cannot read " + in_quotes(path) + ": " + why);
+}
+
+std::ifstream open_file(const std::string& path, Endless endless) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) {
-    throw refuse("no such file");
+    throw unreadable(path, "no such file");
   }
   if (error) {
-    throw refuse(error.message());
+    throw unreadable(path, error.message());
   }
   if (std::filesystem::is_directory(status)) {
-    throw refuse("it is a directory");
+    throw unreadable(path, "it is a directory");
   }
-  // A device or a pipe could give data without end.
-  if (!std::filesystem::is_regular_file(status)) {
-    throw refuse("it is not a regular file");
+  if (endless == Endless::Refused && !std::filesystem::is_regular_file(status)) {
+    throw unreadable(path, "it is not a regular file");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    throw refuse(std::generic_category().message(errno));
+    throw unreadable(path, std::generic_category().message(errno));
   }
+  return file;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file = open_file(path, Endless::Refused);
   std::string text(largest_text + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) {
-    throw refuse("read error");
+    throw unreadable(path, "read error");
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > largest_text) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
@@ -84,6 +85,16 @@ class SourceMap {
   Sources sources_;
   std::map<std::string, Position, std::less<>> positions_;
 };
+
+/// "cannot read "x": WHY".
+[[nodiscard]] InputError unreadable(const std::string& path, const std::string& why);
+
+/// Whether devices and pipes are opened, which could give data without end.
+enum class Endless : std::uint8_t { Refused, Opened };
+
+/// Opens a file to be read. Throws: InputError (unreadable) if it is missing, a directory, or cannot be
+/// opened.
+[[nodiscard]] std::ifstream open_file(const std::string& path, Endless endless);
 
 /// The contents of a file. Throws: InputError if it is missing,
 /// unreadable, no regular file, or larger than the limit.

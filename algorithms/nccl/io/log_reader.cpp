@@ -1,16 +1,14 @@
 #include "algorithms/nccl/io/log_reader.hpp"
 
-#include <cerrno>
 #include <cstddef>
-#include <filesystem>
 #include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "algorithms/nccl/io/log_lines.hpp"
 #include "algorithms/nccl/io/log_merge.hpp"
 #include "algorithms/nccl/io/log_ranks.hpp"
 #include "topology/error.hpp"
+#include "topology/io/source.hpp"
 
 namespace collsim::nccl {
 
@@ -56,37 +54,20 @@ NcclLog parse_nccl_log(std::string_view text, const std::string& file) {
 }
 
 NcclLog load_nccl_log(const std::string& path) {
-  const auto refuse = [&](const std::string& why) -> InputError {
-    return InputError("cannot read " + in_quotes(path) + ": " + why);
-  };
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) {
-    throw refuse("no such file");
-  }
-  if (error) {
-    throw refuse(error.message());
-  }
-  if (std::filesystem::is_directory(status)) {
-    throw refuse("it is a directory");
-  }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    throw refuse(std::generic_category().message(errno));
-  }
+  std::ifstream stream = open_file(path, Endless::Opened);
   LogReader reader;
   std::string bytes(piece, '\0');
   // A device could give data without end.
   constexpr std::size_t most_pieces = (std::size_t{1} << 30U) / piece;
   for (std::size_t pieces = 0; stream; ++pieces) {
     if (pieces == most_pieces) {
-      throw refuse("it is larger than 1 GiB");
+      throw unreadable(path, "it is larger than 1 GiB");
     }
     stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     reader.feed(std::string_view(bytes).substr(0, static_cast<std::size_t>(stream.gcount())));
   }
   if (stream.bad()) {
-    throw refuse("read error");
+    throw unreadable(path, "read error");
   }
   return reader.finish(path);
 }
