@@ -34,6 +34,20 @@ std::string_view name_of(Primitive primitive) {
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
 
+std::string_view name_of(WireProtocol protocol) {
+  switch (protocol) {
+    case WireProtocol::None:
+      return "none";
+    case WireProtocol::Simple:
+      return "Simple";
+    case WireProtocol::LL:
+      return "LL";
+    case WireProtocol::LL128:
+      return "LL128";
+  }
+  COLLSIM_ENSURE(false, "a value outside its enumeration");
+}
+
 Primitive Step::primitive() const {
   const std::uint32_t inputs = receives.count + (source ? 1U : 0U) + (operand ? 1U : 0U);
   const bool reduces = inputs > 1;

@@ -16,6 +16,10 @@
 // NCCL's primitives are the combinations: send, recv, copy, recvReduceSend, recvCopySend, ….
 //
 // Messages of a connection arrive in the order sent; the k-th one sent is the k-th one received.
+//
+// What a step costs is the executor's to know; a program only says what kind of work it is: the
+// protocol and the threads of a lane, and how the bytes of a step move (Movement). Programs without
+// a protocol cost nothing but the time on the wire.
 // Sources: NCCL src/device/primitives.h; MSCCL (Cowan et al., ASPLOS 2023).
 
 #include <cstdint>
@@ -79,6 +83,18 @@ enum class Primitive : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(Primitive primitive);
 
+/// How the bytes of a step's messages move.
+enum class Movement : std::uint8_t {
+  Route,  ///< each message along the route to its peer
+  /// The step has left them in memory that the peer reads: only the flag travels.
+  Post,
+  /// Through the switch that joins the rank with its peers, which reduces what it reads from all of
+  /// them (the posted messages of the receive slots, and the own `source` or `operand`) and writes to
+  /// all of them at once (the send slots, and the own `destination`): NVLink SHARP, one flow over a
+  /// tree of links.
+  Multimem,
+};
+
 struct Step {
   Bytes bytes;  ///< of each message and of each span
   SlotRange receives;
@@ -93,8 +109,28 @@ struct Step {
   std::optional<std::uint32_t> join;
   /// The step starts when that step is complete.
   std::optional<StepRef> after;
+  Movement movement = Movement::Route;
+  /// The step is one peer more of the primitive that the lane's step before it began: it costs no
+  /// synchronisation of its own.
+  bool continues = false;
 
   [[nodiscard]] Primitive primitive() const;
+};
+
+/// How data and the flags that say they are there travel (NCCL's protocols).
+enum class WireProtocol : std::uint8_t {
+  None,    ///< no cost but the wire's
+  Simple,  ///< data, then a fence and a flag
+  LL,      ///< 4 bytes of flag beside 4 bytes of data
+  LL128,   ///< 8 bytes of flag behind 120 bytes of data
+};
+[[nodiscard]] std::string_view name_of(WireProtocol protocol);
+
+/// The kind of kernel a lane belongs to: each has costs of its own.
+enum class Kernel : std::uint8_t {
+  Collective,  ///< rings and trees: a peer a primitive
+  SendRecv,    ///< grouped sends and receives
+  Multicast,   ///< NVLink SHARP
 };
 
 /// What all steps of a lane have in common.
@@ -104,6 +140,12 @@ struct Lane {
   /// Messages a connection of this lane may have under way or arrived and not yet received
   /// (NCCL's FIFO slots); absent: unlimited.
   std::optional<std::uint32_t> fifo_depth;
+  WireProtocol protocol = WireProtocol::None;
+  Kernel kernel = Kernel::Collective;
+  std::uint32_t threads = 0;  ///< that work its steps; read where there is a protocol
+  /// Equal lanes that this one stands for, itself among them: channels that do the same on the same
+  /// ranks. The data checker takes programs in which all are 1.
+  std::uint32_t multiplicity = 1;
 };
 
 /// The other end of a slot: a send slot's peer lane and receive slot there, or the reverse.

@@ -1,0 +1,64 @@
+#pragma once
+
+// One call as NCCL's kernel executes it: which channels run, which part of the data each of them
+// does, and in which chunks and slices. Between the decisions (what NCCL chooses) and the programs
+// (what the ranks do).
+//
+// The call is alone in its group. Buffers that the user registered are not modelled. Source: NCCL
+// 2.28.9, src/enqueue.cc, src/device/all_reduce.h and its like, src/device/prims_simple.h.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "algorithms/collective.hpp"
+#include "algorithms/nccl/decisions.hpp"
+#include "algorithms/nccl/tuner.hpp"
+#include "algorithms/nccl/vocabulary.hpp"
+#include "algorithms/program.hpp"
+
+namespace collsim::nccl {
+
+/// What one channel does, or several equal ones. In elements of the call's type.
+struct ChannelWork {
+  std::uint32_t channel{0};
+  /// Channels that this stands for: with the same ring or tree, part size and chunk.
+  std::uint32_t multiplicity{1};
+  std::int64_t first{
+      0};  ///< of the part in the buffer; of AllGather and ReduceScatter in each block
+  std::int64_t count{0};  ///< of the part: of AllGather and ReduceScatter in each block
+  std::int64_t chunk{0};  ///< what a primitive moves at most
+
+  bool operator==(const ChannelWork&) const = default;
+};
+
+struct Execution {
+  CollectiveCall call{};
+  Algorithm algorithm{Algorithm::Ring};
+  Protocol protocol{Protocol::Simple};
+  int threads{0};  ///< of a block, those that move data
+  int slices{1};   ///< of a chunk: synchronisations of a primitive
+  int fifo{8};     ///< slices that fit the buffer of a connection
+  /// A slice has at least so many elements, where the chunk has them: what is left makes the next
+  /// slices shorter, or empty.
+  std::int64_t least_slice{0};
+  /// Every channel has the whole as its part and takes each channels-th loop (CollNet, NVLS over
+  /// several nodes).
+  bool interleaved{false};
+  std::vector<ChannelWork> work{};  ///< in order of channels
+};
+
+/// How NCCL executes a call by what was chosen for it.
+/// Requires: a collective that NCCL has algorithms for, call.count > 0, at least 2 ranks.
+[[nodiscard]] Execution execution_of(const Decisions& decisions, const CollectiveCall& call,
+                                     const TunedChoice& choice);
+
+/// Joins channels whose lanes do the same on the same ranks: equal parts and chunks, and ring, trees
+/// or heads alike. Time is the same where the routes of connections do not depend on the channel.
+[[nodiscard]] Execution joined_channels(const Decisions& decisions, Execution execution);
+
+/// The program of an execution. Requires: as execution_of().
+[[nodiscard]] std::unique_ptr<Program> build_program(const Decisions& decisions,
+                                                     const Execution& execution);
+
+}  // namespace collsim::nccl
