@@ -6,6 +6,16 @@ std::string_view name_of(Cause cause) {
   switch (cause) {
     case Cause::Compute:
       return "compute";
+    case Cause::Launch:
+      return "launch";
+    case Cause::Step:
+      return "step";
+    case Cause::Copy:
+      return "copy";
+    case Cause::HandOff:
+      return "hand_off";
+    case Cause::Proxy:
+      return "proxy";
     case Cause::CreditWait:
       return "credit_wait";
     case Cause::Wire:
@@ -18,14 +28,64 @@ std::string_view name_of(Cause cause) {
   return "unknown";
 }
 
+Cause cause_of(CostItem item) {
+  switch (item) {
+    case CostItem::LaunchCollective:
+    case CostItem::LaunchSendRecv:
+    case CostItem::LaunchPeer:
+    case CostItem::LaunchIsolated:
+    case CostItem::LaunchProcess:
+    case CostItem::LaunchProcessGpu:
+    case CostItem::LaunchGraph:
+    case CostItem::LLStart:
+    case CostItem::LL128Start:
+    case CostItem::MulticastStart:
+      return Cause::Launch;
+    case CostItem::LLWideCopy:
+    case CostItem::LLWideReduce:
+    case CostItem::LLPassCopy:
+    case CostItem::LLPassReduce:
+    case CostItem::SimpleSliceCopy:
+    case CostItem::SimpleSliceReduce:
+    case CostItem::MulticastStage:
+      return Cause::Step;
+    case CostItem::SimpleChannelRate:
+    case CostItem::SimpleNarrowRate:
+    case CostItem::SimpleLocalRate:
+    case CostItem::LL128GpuRate:
+    case CostItem::SendRecvLLRate:
+    case CostItem::SendRecvChannelRate:
+    case CostItem::SendRecvReceiveRate:
+    case CostItem::MulticastCopyRate:
+      return Cause::Copy;
+    case CostItem::NetworkMessage:
+      return Cause::Proxy;
+    case CostItem::ShareNvlink:
+    case CostItem::ShareNvlinkSendRecv:
+    case CostItem::ShareNvlinkMulticast:
+    case CostItem::SharePcie:
+    case CostItem::ShareSocket:
+    case CostItem::ShareNetwork:
+      return Cause::Wire;  // these change rates: no time is theirs
+    default:
+      return Cause::HandOff;
+  }
+}
+
 std::vector<AttributedTime> AttributionLayout::parts(const std::int64_t* vector) const {
   std::vector<AttributedTime> parts;
   const auto add = [&](Cause cause, std::optional<LevelId> level, std::size_t position) {
     if (vector[position] != 0) {
-      parts.push_back({cause, level, Duration(vector[position])});
+      parts.push_back({cause, level, std::nullopt, Duration(vector[position])});
     }
   };
   add(Cause::Compute, std::nullopt, compute());
+  for (std::size_t i = 0; i < costs_; ++i) {
+    const auto item = static_cast<CostItem>(i);
+    if (vector[cost(item)] != 0) {
+      parts.push_back({cause_of(item), std::nullopt, item, Duration(vector[cost(item)])});
+    }
+  }
   add(Cause::CreditWait, std::nullopt, credit_wait());
   for (std::size_t l = 0; l < levels_; ++l) {
     add(Cause::Wire, LevelId(l), wire(LevelId(l)));

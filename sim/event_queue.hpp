@@ -25,6 +25,9 @@ enum class EventPhase : std::uint8_t {
   Capacity,   ///< a link's capacity changes: before anything that may start on it
   Departure,  ///< the last byte of a transfer has left: frees its lane
   Arrival,    ///< the last byte has arrived: after departures, which may be of the same lane
+  Staged,     ///< a message lies where the proxy finds it
+  Work,       ///< a lane's timed work is over
+  Launch,     ///< a rank's kernel starts
   Step,       ///< a timed step or a wait is over
   Operation,  ///< a rank's next operation starts: after everything that may end the previous one
 };
@@ -32,8 +35,10 @@ enum class EventPhase : std::uint8_t {
 struct Event {
   Time time;
   EventPhase phase = EventPhase::Step;
-  std::uint32_t subject = 0;     ///< what it is about: a transfer, a message, a lane, an operation
-  std::uint32_t generation = 0;  ///< of a transfer: old ones are void; of an operation: the rank
+  std::uint32_t subject = 0;  ///< what it is about: a transfer, a message, a lane, an operation
+  std::uint32_t generation =
+      0;  ///< of a transfer: old ones are void; of an operation: the rank; of a
+          ///< lane: the operation
 };
 
 class EventQueue {

@@ -1,6 +1,7 @@
 #include "sim/executor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -37,9 +38,10 @@ struct OperationProgress {
   std::optional<Rank> last_rank;     ///< that ended last (the lowest of equals)
   std::vector<std::int64_t> vector;  ///< of that rank
   std::uint32_t stretch = no_index;  ///< of that rank
-  // Of a Compute: how each rank will stand at its end.
-  std::vector<std::int64_t> compute_vectors;
-  std::vector<std::uint32_t> compute_stretches;
+  // Of a Compute: how each rank will stand at its end; of a Collective that costs a launch, when its
+  // lanes start.
+  std::vector<std::int64_t> later_vectors;
+  std::vector<std::uint32_t> later_stretches;
 };
 
 void check_capacity_changes(const Graph& graph, const Workload& workload) {
@@ -72,6 +74,9 @@ class Executor {
         progress_(workload.operations.size()),
         operations_left_(workload.operations.size()) {
     check_capacity_changes(cluster.graph(), workload);
+    if (options.costs != nullptr) {
+      limit_links(cluster.graph());
+    }
     result_.operations.resize(workload.operations.size());
   }
 
@@ -93,12 +98,16 @@ class Executor {
   }
 
  private:
+  void limit_links(const Graph& graph);
   void schedule_start();
   void handle(const Event& event);
   void run_gpu(GpuIndex gpu);
   void begin(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective);
   void begin(GpuIndex gpu, OperationId operation, Rank rank, const Compute& compute);
   void begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait& wait);
+  bool launch_later(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective);
+  void launched(OperationId operation, Rank rank);
+  void prepare_later(OperationProgress& progress);
   void begin_operation(OperationId id);
   void end_compute(OperationId operation, Rank rank);
   void end_ranks();
@@ -127,6 +136,39 @@ class Executor {
   RunResult result_;
 };
 
+/// Data can have a share of the links' nominal rates, which depends on the kernels that run. Where
+/// several kinds do, the largest counts.
+void Executor::limit_links(const Graph& graph) {
+  std::array<bool, 3> runs{};
+  for (const Workload::Operation& operation : workload_->operations) {
+    const auto* collective = std::get_if<Collective>(&operation);
+    if (collective == nullptr || collective->program->lane_count(Rank(0)) == 0) {
+      continue;
+    }
+    const Lane lane = collective->program->lane(Rank(0), 0);
+    if (lane.protocol != WireProtocol::None) {
+      runs.at(static_cast<std::size_t>(lane.kernel)) = true;
+    }
+  }
+  constexpr std::int64_t whole = 1'000'000;
+  for (std::uint32_t number = 0; number < graph.links().size(); ++number) {
+    const Link& link = graph.links()[number];
+    std::int64_t share = 0;
+    for (const Kernel kernel : {Kernel::Collective, Kernel::SendRecv, Kernel::Multicast}) {
+      if (runs.at(static_cast<std::size_t>(kernel))) {
+        share = std::max(share, share_of(*options_->costs, link.kind, kernel));
+      }
+    }
+    if (share > 0 && share < whole) {
+      const auto units = static_cast<std::int64_t>(static_cast<U128>(link.bandwidth.units()) *
+                                                   static_cast<U128>(share) / whole);
+      network_->set_capacity(LinkId(number),
+                             Bandwidth::from_units(std::max<std::int64_t>(units, 1)));
+    }
+  }
+  network_->settle();
+}
+
 void Executor::schedule_start() {
   for (std::uint32_t change = 0; change < workload_->capacity_changes.size(); ++change) {
     const Time time = workload_->capacity_changes[change].time;
@@ -151,6 +193,15 @@ void Executor::handle(const Event& event) {
       break;
     case EventPhase::Arrival:
       lanes_.arrived(event.subject);
+      break;
+    case EventPhase::Staged:
+      lanes_.staged(event.subject);
+      break;
+    case EventPhase::Work:
+      lanes_.worked(OperationId(event.generation), event.subject);
+      break;
+    case EventPhase::Launch:
+      launched(OperationId(event.subject), Rank(event.generation));
       break;
     case EventPhase::Step:
       end_compute(OperationId(event.subject), Rank(event.generation));
@@ -194,15 +245,23 @@ void Executor::begin_operation(OperationId id) {
   if (const auto* collective = std::get_if<Collective>(&operation)) {
     lanes_.activate(id, *collective);
   } else if (std::holds_alternative<Compute>(operation)) {
-    progress.compute_vectors.resize(ranks * width_);
-    progress.compute_stretches.resize(ranks, no_index);
+    prepare_later(progress);
+  }
+}
+
+void Executor::prepare_later(OperationProgress& progress) {
+  if (progress.later_vectors.empty()) {
+    progress.later_vectors.resize(progress.ended.size() * width_);
+    progress.later_stretches.resize(progress.ended.size(), no_index);
   }
 }
 
 void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective) {
   ++gpus_[gpu].next;
-  lanes_.start(operation, rank, progress_of(gpu));
-  end_ranks();
+  if (!launch_later(gpu, operation, rank, collective)) {
+    lanes_.start(operation, rank, progress_of(gpu));
+    end_ranks();
+  }
   if (collective.launch == Launch::Blocking && !over(operation, rank)) {
     gpus_[gpu].held_by = operation;
   }
@@ -212,7 +271,7 @@ void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Compu
   ++gpus_[gpu].next;
   OperationProgress& progress = progress_[operation.index()];
   const Time end = checked_add(queue_.now(), compute.time);
-  std::int64_t* const vector = progress.compute_vectors.data() + rank.index() * width_;
+  std::int64_t* const vector = progress.later_vectors.data() + rank.index() * width_;
   std::copy_n(vector_of(gpu), width_, vector);
   vector[lanes_.layout().compute()] += compute.time.count();
   if (options_->critical_path) {
@@ -221,7 +280,7 @@ void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Compu
     step.rank = rank;
     step.start = queue_.now();
     step.left = end;
-    progress.compute_stretches[rank.index()] = critical_paths_.add(step, gpus_[gpu].stretch);
+    progress.later_stretches[rank.index()] = critical_paths_.add(step, gpus_[gpu].stretch);
   }
   queue_.push({end, EventPhase::Step, operation.value(), rank.value()});
   if (compute.launch == Launch::Blocking) {
@@ -240,6 +299,45 @@ void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait&
   end_rank(operation, rank, progress_of(gpu));
 }
 
+/// Whether the rank's lanes start later than the rank, which this has then arranged.
+bool Executor::launch_later(GpuIndex gpu, OperationId operation, Rank rank,
+                            const Collective& collective) {
+  if (options_->costs == nullptr) {
+    return false;
+  }
+  const std::vector<CostPart> parts =
+      launch_costs(*options_->costs, *collective.program, rank, options_->call, options_->launch);
+  if (parts.empty()) {
+    return false;
+  }
+  OperationProgress& progress = progress_[operation.index()];
+  prepare_later(progress);
+  std::int64_t* const vector = progress.later_vectors.data() + rank.index() * width_;
+  std::copy_n(vector_of(gpu), width_, vector);
+  Time start = queue_.now();
+  for (const CostPart& part : parts) {
+    vector[lanes_.layout().cost(part.item)] += part.time.count();
+    start = checked_add(start, part.time);
+  }
+  if (options_->critical_path) {
+    CriticalStep step;
+    step.operation = operation;
+    step.rank = rank;
+    step.start = queue_.now();
+    step.left = start;
+    progress.later_stretches[rank.index()] = critical_paths_.add(step, gpus_[gpu].stretch);
+  }
+  queue_.push({start, EventPhase::Launch, operation.value(), rank.value()});
+  return true;
+}
+
+void Executor::launched(OperationId operation, Rank rank) {
+  OperationProgress& progress = progress_[operation.index()];
+  const std::uint32_t stretch = progress.later_stretches[rank.index()];
+  lanes_.start(operation, rank, {progress.later_vectors.data() + rank.index() * width_, stretch});
+  critical_paths_.release(stretch);
+}
+
 bool Executor::over(OperationId operation, Rank rank) const {
   const OperationProgress& progress = progress_[operation.index()];
   return progress.ranks_left == 0 || progress.ended[rank.index()];
@@ -247,8 +345,8 @@ bool Executor::over(OperationId operation, Rank rank) const {
 
 void Executor::end_compute(OperationId operation, Rank rank) {
   OperationProgress& progress = progress_[operation.index()];
-  const std::uint32_t stretch = progress.compute_stretches[rank.index()];
-  end_rank(operation, rank, {progress.compute_vectors.data() + rank.index() * width_, stretch});
+  const std::uint32_t stretch = progress.later_stretches[rank.index()];
+  end_rank(operation, rank, {progress.later_vectors.data() + rank.index() * width_, stretch});
   critical_paths_.release(stretch);
 }
 

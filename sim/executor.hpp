@@ -11,7 +11,17 @@
 // and reductions, and everything else, take no time. The time of a run is the last rank's end minus
 // the start.
 //
-// Ignored here: launch cost, step cost, copy rates, protocols, proxies.
+// Programs whose lanes name a protocol pay, if costs are given, for launch, synchronisation, threads,
+// flags and proxies as sim/step_costs.hpp says:
+//   - a rank's lanes start a launch after the rank does;
+//   - a step with all it waits for holds its lane for its own cost; then its bytes flow, no faster than
+//     the lane's threads move them; a step without a send takes its bytes at their local rate;
+//   - a message arrives a hand-off after the wire's latency; its credit comes back when the receiving
+//     step is complete;
+//   - over the network a message is first copied to where the rank's proxy finds it, which holds the
+//     lane; the proxy works on the messages of its GPU side by side; those of a connection go over
+//     the wire one after the other.
+// Ignored here: memory bandwidth.
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +30,9 @@
 #include <vector>
 
 #include "sim/attribution.hpp"
+#include "sim/costs.hpp"
 #include "sim/network.hpp"
+#include "sim/step_costs.hpp"
 #include "sim/trace.hpp"
 #include "sim/workload.hpp"
 #include "topology/cluster.hpp"
@@ -29,6 +41,10 @@ namespace collsim {
 
 struct RunOptions {
   NetworkModel network = NetworkModel::Flow;
+  /// What lanes with a protocol cost; null: nothing. Outlives the run.
+  const CostParameters* costs = nullptr;
+  CallIs call = CallIs::BackToBack;
+  LaunchFrom launch = LaunchFrom::Stream;
   TraceObserver* observer = nullptr;
   bool critical_path = false;  ///< keep back pointers; memory grows with the length of the path
   /// Called now and then with the transfers done so far; returning false stops the run with

@@ -86,6 +86,7 @@ void FairShareSolver::collect(std::span<const std::int64_t> capacities,
   resources_.clear();
   slot_of_use_.clear();
   first_use_.clear();
+  auto next_cap = static_cast<std::uint32_t>(capacities.size());
   for (const FairShareFlow& flow : flows) {
     first_use_.push_back(static_cast<std::uint32_t>(slot_of_use_.size()));
     for (const ResourceUse& use : flow.uses) {
@@ -101,8 +102,22 @@ void FairShareSolver::collect(std::span<const std::int64_t> capacities,
       ++resource.flow_count;
       slot_of_use_.push_back(slot);
     }
+    if (flow.cap != 0) {
+      add_cap(next_cap++, flow);
+    }
   }
   first_use_.push_back(static_cast<std::uint32_t>(slot_of_use_.size()));
+}
+
+/// A cap is a resource of the flow's own, behind those it uses.
+void FairShareSolver::add_cap(std::uint32_t number, const FairShareFlow& flow) {
+  slot_of_use_.push_back(static_cast<std::uint32_t>(resources_.size()));
+  Resource resource;
+  resource.number = number;
+  resource.remaining = checked_product(flow.cap, flow.multiplicity);
+  resource.load = checked_product(flow.weight, flow.multiplicity);
+  resource.flow_count = 1;
+  resources_.push_back(resource);
 }
 
 void FairShareSolver::list_flows_of_resources(std::size_t flows) {
@@ -185,6 +200,10 @@ void FairShareSolver::freeze(std::uint32_t flow, const FairShareFlow& definition
       resource.touched = true;
       touched_.push_back(slot);
     }
+  }
+  if (definition.cap != 0) {
+    // Nobody else is limited by it.
+    ++resources_[slot_of_use_[first_use_[flow] + definition.uses.size()]].version;
   }
 }
 

@@ -34,11 +34,15 @@ struct FairShareFlow {
   std::span<const ResourceUse> uses;  ///< at least one; no resource twice
   std::uint32_t weight = 1;           ///< fair-share weight
   std::uint32_t multiplicity = 1;     ///< counts as that many equal flows
+  /// The most that each single flow can do whatever the resources have, in units of 2^-10 B/s; 0: no
+  /// such limit.
+  std::int64_t cap = 0;
 };
 
 struct FairShare {
-  Rate rate;                     ///< of each single flow
-  std::uint32_t bottleneck = 0;  ///< the resource that froze it (lowest number of those tied)
+  Rate rate;  ///< of each single flow
+  /// The resource that froze it (lowest number of those tied); no resource's number where its cap did.
+  std::uint32_t bottleneck = 0;
 };
 
 /// factor · other_factor / divisor in lowest terms. Requires: all positive. Throws:
@@ -78,6 +82,7 @@ class FairShareSolver {
 
   void collect(std::span<const std::int64_t> capacities, std::span<const FairShareFlow> flows);
   std::uint32_t slot_of(std::uint32_t number, std::int64_t capacity);
+  void add_cap(std::uint32_t number, const FairShareFlow& flow);
   void list_flows_of_resources(std::size_t flows);
   [[nodiscard]] Entry entry_of(std::uint32_t slot) const;
   void find_bottlenecks();

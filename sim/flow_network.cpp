@@ -9,10 +9,15 @@ namespace collsim {
 FlowNetwork::FlowNetwork(const Graph& graph, EventQueue& queue)
     : queue_(&queue), paths_(graph), usage_(graph.links().size()), links_(graph.links().size()) {}
 
-void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t weight,
-                        std::uint32_t multiplicity) {
+LinkId FlowNetwork::add_resource(Bandwidth capacity) {
+  usage_.add_resource();
+  links_.emplace_back();
+  return paths_.add_resource(capacity);
+}
+
+void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) {
   COLLSIM_DCHECK(bytes.count() >= 0, "a transfer of less than nothing");
-  COLLSIM_DCHECK(weight > 0 && multiplicity > 0, "a transfer that does not count");
+  COLLSIM_DCHECK(terms.weight > 0 && terms.multiplicity > 0, "a transfer that does not count");
   const TransferId id = transfers_.take();
   Transfer& transfer = transfers_[id];
   const Time now = queue_->now();
@@ -23,8 +28,7 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32
   transfer.updated = now;
   transfer.path = path;
   transfer.tag = tag;
-  transfer.weight = weight;
-  transfer.multiplicity = multiplicity;
+  transfer.terms = terms;
   ++under_way_;
   if (bytes == Bytes(0)) {
     transfer.departure = now;
@@ -33,7 +37,7 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32
   }
   for (const ResourceUse& hop : paths_.hops(path)) {
     const LinkId link(hop.resource);
-    usage_.enter(link, multiplicity, now);
+    usage_.enter(link, terms.multiplicity, now);
     LinkState& state = links_[link.index()];
     state.occupants.push_back({id, transfer.birth});
     ++state.transfers;
@@ -44,8 +48,8 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32
 void FlowNetwork::leave_links(const Transfer& transfer) {
   for (const ResourceUse& hop : paths_.hops(transfer.path)) {
     const LinkId link(hop.resource);
-    usage_.leave(link, transfer.multiplicity,
-                 fine_bytes_of(transfer.bytes, hop) * transfer.multiplicity, queue_->now());
+    usage_.leave(link, transfer.terms.multiplicity,
+                 fine_bytes_of(transfer.bytes, hop) * transfer.terms.multiplicity, queue_->now());
     LinkState& state = links_[link.index()];
     --state.transfers;
     if (state.transfers == 0) {
@@ -71,6 +75,11 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
   } else {
     departure.bottleneck = transfer.bottleneck;
     departure.wire = std::min(wire_time(id), departure.elapsed);
+    departure.capped = departure.wire;
+    if (transfer.terms.cap > Bandwidth{}) {
+      const Duration own = transfer_time(transfer.bytes, Rate(transfer.terms.cap));
+      departure.capped = std::clamp(own, departure.wire, departure.elapsed);
+    }
     leave_links(transfer);
   }
   ++transfer.birth;
@@ -168,13 +177,19 @@ void FlowNetwork::schedule(TransferId id) {
 }
 
 bool FlowNetwork::shares_no_link(const Transfer& transfer) const {
-  if (transfer.multiplicity > 1) {
+  if (transfer.terms.multiplicity > 1) {
     return false;
   }
   const auto hops = paths_.hops(transfer.path);
   return std::all_of(hops.begin(), hops.end(), [this](const ResourceUse& hop) {
     return links_[hop.resource].transfers == 1;
   });
+}
+
+Rate FlowNetwork::own_rate(const Transfer& transfer) {
+  const Rate full = paths_.full_rate(transfer.path).rate;
+  const Rate cap(transfer.terms.cap);
+  return transfer.terms.cap > Bandwidth{} && compare(cap, full) < 0 ? cap : full;
 }
 
 void FlowNetwork::set_rate(Transfer& transfer, Rate rate, LinkId bottleneck) {
@@ -237,13 +252,16 @@ void FlowNetwork::solve_component(LinkId seed) {
   flows_.clear();
   for (const TransferId id : component_) {
     const Transfer& transfer = transfers_[id];
-    flows_.push_back({paths_.hops(transfer.path), transfer.weight, transfer.multiplicity});
+    flows_.push_back({paths_.hops(transfer.path), transfer.terms.weight,
+                      transfer.terms.multiplicity, transfer.terms.cap.units()});
   }
   solver_.solve(paths_.capacities(), flows_, shares_);
   Time earliest = Time::max();
   for (std::size_t i = 0; i < component_.size(); ++i) {
     Transfer& transfer = transfers_[component_[i]];
-    set_rate(transfer, shares_[i].rate, LinkId(shares_[i].bottleneck));
+    const bool by_link = shares_[i].bottleneck < links_.size();
+    set_rate(transfer, shares_[i].rate,
+             by_link ? LinkId(shares_[i].bottleneck) : paths_.full_rate(transfer.path).link);
     earliest = std::min(earliest, transfer.departure);
   }
   for (const TransferId id : component_) {
@@ -268,8 +286,7 @@ void FlowNetwork::settle() {
       }
     }
     if (alone) {
-      const PathTable::FullRate full = paths_.full_rate(transfer.path);
-      set_rate(transfer, full.rate, full.link);
+      set_rate(transfer, own_rate(transfer), paths_.full_rate(transfer.path).link);
       schedule(id);
     }
   }

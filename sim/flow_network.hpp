@@ -34,8 +34,8 @@ class FlowNetwork final : public Network {
   [[nodiscard]] PathId open(const Route& route) override { return paths_.open(route); }
   void close(PathId path) override { paths_.close(path); }
   /// Complexity: O(hops), without allocation once the run is warm.
-  void start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t weight,
-             std::uint32_t multiplicity) override;
+  void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;
+  [[nodiscard]] LinkId add_resource(Bandwidth capacity) override;
   [[nodiscard]] std::optional<Departure> depart(const Event& event) override;
   void set_capacity(LinkId link, Bandwidth bandwidth) override;
   /// Complexity: O(hops) for a transfer that shares no link; else one FairShareSolver::solve() for
@@ -56,8 +56,7 @@ class FlowNetwork final : public Network {
     std::uint64_t visited = 0;  ///< the search that last came here
     PathId path;
     std::uint32_t tag = 0;
-    std::uint32_t weight = 1;
-    std::uint32_t multiplicity = 1;
+    TransferTerms terms;
     std::uint32_t generation = 0;  ///< grows whenever its departure event is out of date
     std::uint32_t birth = 0;       ///< tells transfers apart that have the same id in turn
     LinkId bottleneck;
@@ -90,6 +89,8 @@ class FlowNetwork final : public Network {
   void apply_capacity_changes();
   void advance_alone(TransferId id, Rate full_rate);
   [[nodiscard]] Duration wire_time(TransferId id);
+  /// The lesser of the route's full rate and the cap.
+  [[nodiscard]] Rate own_rate(const Transfer& transfer);
   void leave_links(const Transfer& transfer);
 
   [[nodiscard]] bool shares_no_link(const Transfer& transfer) const;

@@ -1,5 +1,7 @@
 #include "sim/ideal_network.hpp"
 
+#include <algorithm>
+
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -8,10 +10,9 @@ IdealNetwork::IdealNetwork(const Graph& graph, EventQueue& queue)
     : queue_(&queue), paths_(graph), usage_(graph.links().size()) {}
 
 // A transfer has its full rate whatever its weight.
-void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t /*weight*/,
-                         std::uint32_t multiplicity) {
+void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) {
   COLLSIM_DCHECK(bytes.count() >= 0, "a transfer of less than nothing");
-  COLLSIM_DCHECK(multiplicity > 0, "a transfer that does not count");
+  COLLSIM_DCHECK(terms.multiplicity > 0, "a transfer that does not count");
   const TransferId id = transfers_.take();
   Transfer& transfer = transfers_[id];
   const Time now = queue_->now();
@@ -22,7 +23,8 @@ void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint3
   transfer.updated = now;
   transfer.path = path;
   transfer.tag = tag;
-  transfer.multiplicity = multiplicity;
+  transfer.cap = terms.cap;
+  transfer.multiplicity = terms.multiplicity;
   transfer.present = true;
   ++under_way_;
   if (bytes == Bytes(0)) {
@@ -30,7 +32,7 @@ void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, std::uint3
     return;
   }
   for (const ResourceUse& hop : paths_.hops(path)) {
-    usage_.enter(LinkId(hop.resource), multiplicity, now);
+    usage_.enter(LinkId(hop.resource), terms.multiplicity, now);
   }
   started_.push_back(id);
 }
@@ -52,8 +54,23 @@ std::optional<Departure> IdealNetwork::depart(const Event& event) {
   transfers_.give_back(TransferId(event.subject));
   --under_way_;
   const Duration elapsed = now - transfer.start;
-  const LinkId narrowest = paths_.full_rate(transfer.path).link;
-  return Departure{transfer.tag, elapsed, elapsed, narrowest, narrowest};
+  const PathTable::FullRate full = paths_.full_rate(transfer.path);
+  Departure departure{transfer.tag, elapsed, elapsed, elapsed, full.link, full.link};
+  if (transfer.cap > Bandwidth{}) {
+    departure.wire = std::min(elapsed, transfer_time(transfer.bytes, full.rate));
+  }
+  return departure;
+}
+
+LinkId IdealNetwork::add_resource(Bandwidth capacity) {
+  usage_.add_resource();
+  return paths_.add_resource(capacity);
+}
+
+Rate IdealNetwork::rate_of(const Transfer& transfer) {
+  const Rate full = paths_.full_rate(transfer.path).rate;
+  const Rate cap(transfer.cap);
+  return transfer.cap > Bandwidth{} && compare(cap, full) < 0 ? cap : full;
 }
 
 void IdealNetwork::set_capacity(LinkId link, Bandwidth bandwidth) {
@@ -79,7 +96,7 @@ void IdealNetwork::apply_capacity_changes() {
     if (!moving) {
       continue;
     }
-    const Rate rate = paths_.full_rate(transfer.path).rate;
+    const Rate rate = rate_of(transfer);
     if (compare(rate, transfer.rate) == 0) {
       continue;
     }
@@ -103,7 +120,7 @@ void IdealNetwork::settle() {
       usage_.note_peak(link);
       contention_ignored_ = contention_ignored_ || usage_.flows(link) > 1;
     }
-    transfer.rate = paths_.full_rate(transfer.path).rate;
+    transfer.rate = rate_of(transfer);
     schedule(id);
   }
   started_.clear();

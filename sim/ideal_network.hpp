@@ -24,8 +24,8 @@ class IdealNetwork final : public Network {
 
   [[nodiscard]] PathId open(const Route& route) override { return paths_.open(route); }
   void close(PathId path) override { paths_.close(path); }
-  void start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t weight,
-             std::uint32_t multiplicity) override;
+  void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;
+  [[nodiscard]] LinkId add_resource(Bandwidth capacity) override;
   [[nodiscard]] std::optional<Departure> depart(const Event& event) override;
   void set_capacity(LinkId link, Bandwidth bandwidth) override;
   void settle() override;
@@ -38,6 +38,7 @@ class IdealNetwork final : public Network {
     U128 left = 0;  ///< at `updated`
     Rate rate;
     Bytes bytes;
+    Bandwidth cap;
     Time start;
     Time updated;
     PathId path;
@@ -52,6 +53,7 @@ class IdealNetwork final : public Network {
   };
 
   void apply_capacity_changes();
+  [[nodiscard]] Rate rate_of(const Transfer& transfer);
   void schedule(TransferId id);
 
   EventQueue* queue_;

@@ -6,6 +6,11 @@ namespace collsim::detail {
 
 namespace {
 
+/// Whether its current step may: it sends, or costs something.
+bool takes_time(const LaneState& lane) {
+  return lane.sends.count != 0 || lane.protocol != WireProtocol::None;
+}
+
 Step current_step(const OperationState& operation, std::uint32_t index) {
   const LaneState& lane = operation.lanes[index];
   return operation.program->step(lane.rank, operation.lane_number(index), lane.step);
@@ -25,7 +30,7 @@ void LaneEngine::record_step(const OperationState& operation, std::uint32_t inde
   record.primitive = current_step(operation, index).primitive();
   record.bytes = lane.bytes;
   record.reached = lane.reached;
-  record.ready = lane.sends.count != 0 ? lane.started : lane.clock;
+  record.ready = takes_time(lane) ? lane.started : lane.clock;
   record.end = queue_->now();
   options_->observer->on_step(record);
 }
@@ -62,7 +67,7 @@ CriticalStep LaneEngine::stretch_of(const OperationState& operation, std::uint32
   step.primitive = current_step(operation, index).primitive();
   step.bytes = lane.bytes;
   step.from = operation.histories[index].from;
-  step.start = lane.sends.count != 0 ? lane.started : lane.clock;
+  step.start = takes_time(lane) ? lane.started : lane.clock;
   step.left = queue_->now();
   return step;
 }
@@ -80,7 +85,7 @@ void LaneEngine::remember_sent(OperationState& operation, Message& message, bool
 void LaneEngine::remember_step(OperationState& operation, std::uint32_t index) {
   LaneHistory& history = operation.histories[index];
   const LaneState& lane = operation.lanes[index];
-  const bool took_time = lane.sends.count != 0 && queue_->now() > lane.started;
+  const bool took_time = takes_time(lane) && queue_->now() > lane.started;
   if (took_time || history.waited) {
     if (history.sent != no_index) {
       critical_paths_->assign(history.stretch, history.sent);

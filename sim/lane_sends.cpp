@@ -55,35 +55,43 @@ void LaneEngine::return_credit(OperationState& operation, const Message& message
 
 void LaneEngine::start_sends(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
-  const Time now = queue_->now();
-  vector_of(operation, index)[layout_.credit_wait()] += (now - lane.clock).count();
-  lane.clock = now;
-  lane.started = now;
   lane.stage = LaneStage::Sending;
   lane.sending = lane.sends.count;
   lane.last_slot = no_index;
+  const TransferTerms terms = terms_of(lane);
   for (std::uint32_t number = 0; number < lane.sends.count; ++number) {
-    const std::uint32_t slot = lane.sends.first + number;
-    const SendTarget target = target_of(operation, index, slot);
-    const std::uint32_t id = messages_.take();
-    Message& message = messages_[id];
-    message.operation = operation.id;
-    message.from_lane = index;
-    message.to_lane = target.lane;
-    message.send_slot = slot;
-    message.receive_slot = target.receive_slot;
-    message.path = target.path;
-    message.bytes = lane.bytes;
-    message.start = now;
-    if (lane.fifo_depth != no_index) {
-      ++operation.fifo_used[fifo_key(index, slot)];
+    const std::uint32_t id = new_message(operation, index, lane.sends.first + number);
+    const PathId path = messages_[id].path;
+    if (lane.protocol != WireProtocol::None && routes_.kind(path) == PathKind::Network) {
+      stage_message(operation, id);
+      continue;
     }
-    ++operation.messages;
-    routes_.retain(target.path);
-    routes_.count(target.path, lane.bytes);
-    network_->start(target.path, lane.bytes, id);
+    routes_.count(path, lane.bytes, lane.multiplicity);
+    network_->start(path, lane.bytes, id, terms);
     count_transfer();
   }
+}
+
+std::uint32_t LaneEngine::new_message(OperationState& operation, std::uint32_t index,
+                                      std::uint32_t slot) {
+  const LaneState& lane = operation.lanes[index];
+  const SendTarget target = target_of(operation, index, slot);
+  const std::uint32_t id = messages_.take();
+  Message& message = messages_[id];
+  message.operation = operation.id;
+  message.from_lane = index;
+  message.to_lane = target.lane;
+  message.send_slot = slot;
+  message.receive_slot = target.receive_slot;
+  message.path = target.path;
+  message.bytes = lane.bytes;
+  message.start = queue_->now();
+  if (lane.fifo_depth != no_index) {
+    ++operation.fifo_used[fifo_key(index, slot)];
+  }
+  ++operation.messages;
+  routes_.retain(target.path);
+  return id;
 }
 
 void LaneEngine::count_transfer() {
@@ -95,57 +103,107 @@ void LaneEngine::count_transfer() {
 }
 
 void LaneEngine::departed(const Departure& departure) {
-  Message& message = messages_[departure.tag];
-  OperationState& operation = *operations_[message.operation.index()];
-  const std::uint32_t index = message.from_lane;
-  LaneState& lane = operation.lanes[index];
-  const Time now = queue_->now();
-  const Duration wire = std::min(departure.wire, departure.elapsed);
-  const LevelId wire_level = routes_.level_of(departure.narrowest);
-  const LevelId sharing_level = routes_.level_of(departure.bottleneck);
+  switch (messages_[departure.tag].stage) {
+    case MessageStage::Direct:
+      left_directly(departure);
+      break;
+    case MessageStage::Group:
+      left_through_switch(departure);
+      break;
+    case MessageStage::Proxy:
+      proxy_done(departure);
+      break;
+    case MessageStage::Wire:
+      left_wire(departure);
+      break;
+    case MessageStage::Staged:
+    case MessageStage::Waiting:
+      COLLSIM_ENSURE(false, "a message left that no network moved");
+  }
+}
 
-  message.left = now;
-  message.arrival = checked_add(now, routes_.latency(message.path));
-  std::int64_t* const vector = messages_.vector(departure.tag);
+void LaneEngine::left_directly(const Departure& departure) {
+  const Message& message = messages_[departure.tag];
+  OperationState& operation = *operations_[message.operation.index()];
+  SendEnd end;
+  end.elapsed = departure.elapsed;
+  end.wire = std::min(departure.wire, departure.elapsed);
+  end.capped = std::clamp(departure.capped, end.wire, end.elapsed);
+  end.wire_level = routes_.level_of(departure.narrowest);
+  end.sharing_level = routes_.level_of(departure.bottleneck);
+  message_left(operation, departure.tag, end);
+  set_out(operation, departure.tag);
+  send_left(operation, departure.tag, end);
+}
+
+/// Its vector: the lane's until it was sent, and how it left.
+void LaneEngine::message_left(OperationState& operation, std::uint32_t id, const SendEnd& end) {
+  const std::uint32_t index = messages_[id].from_lane;
+  std::int64_t* const vector = messages_.vector(id);
   std::copy_n(vector_of(operation, index), width_, vector);
-  vector[layout_.wire(wire_level)] += wire.count();
-  vector[layout_.sharing(sharing_level)] += (departure.elapsed - wire).count();
+  add_send(vector, operation.lanes[index], end);
+}
+
+void LaneEngine::add_send(std::int64_t* vector, const LaneState& lane, const SendEnd& end) const {
+  vector[layout_.wire(end.wire_level)] += end.wire.count();
+  if (end.capped > end.wire) {
+    vector[layout_.cost(lane.work_item)] += (end.capped - end.wire).count();
+  }
+  vector[layout_.sharing(end.sharing_level)] += (end.elapsed - end.capped).count();
+}
+
+/// A message's bytes have left, now: it arrives after the wire's latency and its hand-off.
+void LaneEngine::set_out(OperationState& operation, std::uint32_t id) {
+  Message& message = messages_[id];
+  message.left = queue_->now();
+  message.arrival = checked_add(message.left, routes_.latency(message.path));
+  std::int64_t* const vector = messages_.vector(id);
   const auto latencies = routes_.latency_by_level(message.path);
   for (std::size_t level = 0; level < latencies.size(); ++level) {
     vector[layout_.latency(LevelId(level))] += latencies[level].count();
   }
-  queue_->push({message.arrival, EventPhase::Arrival, departure.tag, 0});
+  if (operation.lanes[message.from_lane].protocol != WireProtocol::None) {
+    const CostPart part = hand_off(operation, message);
+    message.arrival = checked_add(message.arrival, part.time);
+    vector[layout_.cost(part.item)] += part.time.count();
+  }
+  queue_->push({message.arrival, EventPhase::Arrival, id, 0});
+}
 
+/// The lane is rid of one of its step's messages.
+void LaneEngine::send_left(OperationState& operation, std::uint32_t id, const SendEnd& end) {
+  Message& message = messages_[id];
+  const std::uint32_t index = message.from_lane;
+  LaneState& lane = operation.lanes[index];
+  const Time now = queue_->now();
   const bool left_last =
       lane.last_slot == no_index || now > lane.last_left || message.send_slot < lane.last_slot;
   if (left_last) {
     lane.last_left = now;
     lane.last_slot = message.send_slot;
-    lane.wire = wire;
-    lane.elapsed = departure.elapsed;
-    lane.wire_level = wire_level;
-    lane.sharing_level = sharing_level;
+    lane.wire = end.wire;
+    lane.capped = end.capped;
+    lane.elapsed = end.elapsed;
+    lane.wire_level = end.wire_level;
+    lane.sharing_level = end.sharing_level;
   }
   if (options_->critical_path) {
     remember_sent(operation, message, left_last);
   }
-  if (options_->observer == nullptr) {
+  if (options_->observer == nullptr && message.stage == MessageStage::Direct) {
     routes_.release(message.path);
   }
   if (--lane.sending != 0) {
     return;
   }
   finish_sends(operation, index);
-  complete_step(operation, index);
-  advance(operation, index);
-  drain();
+  go_on(operation, index);
 }
 
 void LaneEngine::finish_sends(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
-  std::int64_t* const vector = vector_of(operation, index);
-  vector[layout_.wire(lane.wire_level)] += lane.wire.count();
-  vector[layout_.sharing(lane.sharing_level)] += (lane.elapsed - lane.wire).count();
+  add_send(vector_of(operation, index), lane,
+           {lane.wire, lane.capped, lane.elapsed, lane.wire_level, lane.sharing_level});
   lane.clock = queue_->now();
 }
 
@@ -201,7 +259,8 @@ SendTarget LaneEngine::connect(const OperationState& operation, std::uint32_t in
   SendTarget target;
   target.slot = slot;
   target.path =
-      routes_.open(operation.gpu(rank), operation.gpu(to.peer), program.lane(rank, number).channel);
+      routes_.open(operation.gpu(rank), operation.gpu(to.peer), program.lane(rank, number).channel,
+                   wire_factor(operation.lanes[index].protocol));
   target.lane = operation.ranks[to.peer.index()].first_lane + to.lane;
   target.receive_slot = to.slot;
   return target;

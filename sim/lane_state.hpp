@@ -12,6 +12,7 @@
 #include "sim/joins.hpp"
 #include "sim/mailbox.hpp"
 #include "sim/messages.hpp"
+#include "sim/step_costs.hpp"
 #include "sim/workload.hpp"
 
 namespace collsim::detail {
@@ -22,6 +23,8 @@ enum class LaneStage : std::uint8_t {
   Dependencies,  ///< `after` and `join`
   Messages,      ///< one of each receive slot
   Credit,        ///< a free FIFO slot at each peer
+  Held,          ///< the end of what it costs before bytes move
+  Copying,       ///< the end of a local copy
   Sending,       ///< the last byte of each send
   Done,          ///< no step is left
 };
@@ -48,6 +51,7 @@ struct LaneState {
   Time started;     ///< when its sends started
   Time last_left;   ///< of the step's sends: when the one that left last left
   Duration wire{};  ///< of that send
+  Duration capped{};
   Duration elapsed{};
   LevelId wire_level;
   LevelId sharing_level;
@@ -59,6 +63,8 @@ struct LaneState {
   std::uint32_t fifo_depth = no_index;  ///< no_index: unlimited
   std::uint32_t missing = 0;            ///< receive slots without a message
   std::uint32_t sending = 0;            ///< sends whose last byte has not left
+  std::uint32_t threads = 0;
+  std::uint32_t multiplicity = 1;
 
   Mailbox mailbox;
   std::uint32_t first_dependent = no_index;  ///< head of the list of lanes with `after` on this one
@@ -68,11 +74,38 @@ struct LaneState {
   SendTarget target;                      ///< the slot used first
   std::uint32_t more_targets = no_index;  ///< a block of targets for the others
 
+  Duration work{};  ///< that the current step's bytes need at least
   LaneStage stage = LaneStage::Idle;
   std::uint8_t unmet = 0;  ///< dependencies
+  WireProtocol protocol = WireProtocol::None;
+  Kernel kernel = Kernel::Collective;
+  // Of the current step; read where there is a protocol.
+  Primitive primitive = Primitive::Nothing;
+  Movement movement = Movement::Route;
+  bool continues = false;
+  bool reads_own = false;
+  bool writes_own = false;
+  CostItem held_item{};
+  CostItem work_item{};
 };
 
 static_assert(sizeof(LaneState) <= 256, "there may be millions");
+
+/// Messages of a connection that wait for the wire, oldest first, linked by Message::later.
+struct WireQueue {
+  std::uint32_t first = no_index;
+  std::uint32_t last = no_index;
+  bool busy = false;
+};
+
+/// The tree of links of a step with Movement::Multimem.
+struct GroupPath {
+  SlotRange receives;
+  SlotRange sends;
+  bool reads_own = false;
+  bool writes_own = false;
+  PathId path;
+};
 
 struct RankState {
   std::uint32_t first_lane = 0;
@@ -94,6 +127,13 @@ struct OperationState {
   /// Of lanes with a FIFO depth: messages of (lane, send slot) that were sent and not received.
   std::unordered_map<std::uint64_t, std::uint32_t> fifo_used;
   std::uint64_t messages = 0;  ///< sent and not received
+  /// Of (lane, send slot) with messages over the network by a proxy: those on the wire go one after
+  /// the other.
+  std::unordered_map<std::uint64_t, WireQueue> wires;
+  /// Of lanes that send through a switch to all their peers at once.
+  std::unordered_map<std::uint32_t, GroupPath> group_paths;
+  std::uint32_t channels = 1;
+  bool narrow = false;  ///< elements of one byte
 
   [[nodiscard]] std::uint32_t lane_number(std::uint32_t lane) const {
     return lane - ranks[lanes[lane].rank.index()].first_lane;

@@ -26,7 +26,8 @@ LaneEngine::LaneEngine(const Cluster& cluster, std::size_t operations, const Run
       queue_(&queue),
       network_(&network),
       critical_paths_(&critical_paths),
-      layout_(cluster.graph().levels().size()),
+      layout_(cluster.graph().levels().size(),
+              options.costs != nullptr ? WithCosts::Yes : WithCosts::No),
       width_(layout_.size()),
       routes_(cluster, network),
       messages_(width_),
@@ -60,10 +61,18 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
       lane_state.steps = operation->program->step_count(Rank(rank), number);
       lane_state.group = lane.group;
       lane_state.fifo_depth = lane.fifo_depth.value_or(no_index);
+      lane_state.multiplicity = lane.multiplicity;
+      if (options_->costs != nullptr) {
+        lane_state.protocol = lane.protocol;
+        lane_state.kernel = lane.kernel;
+        lane_state.threads = lane.threads;
+      }
       groups_of_rank = std::max(groups_of_rank, lane.group + 1);
     }
     groups += groups_of_rank;
   }
+  operation->channels = operation->program->channels();
+  operation->narrow = size_of(operation->program->call().type) == Bytes(1);
   operation->ranks[ranks].first_group = groups;
   operation->groups.resize(groups);
   operation->vectors.resize(lanes * width_);
@@ -77,6 +86,9 @@ void LaneEngine::deactivate(OperationId id) {
   OperationState& operation = *operations_[id.index()];
   for (LaneState& lane : operation.lanes) {
     forget_targets(lane);
+  }
+  for (const auto& [lane, group] : operation.group_paths) {
+    routes_.release(group.path);
   }
   for (const LaneHistory& history : operation.histories) {
     critical_paths_->release(history.stretch);
@@ -147,16 +159,19 @@ void LaneEngine::advance(OperationState& operation, std::uint32_t index) {
       if (lane.missing != 0) {
         return;
       }
-      take_messages(operation, index);
+      look_at_messages(operation, index);
+      if (lane.protocol == WireProtocol::None) {
+        consume_messages(operation, index);
+      }
       lane.stage = LaneStage::Credit;
     }
-    if (lane.stage == LaneStage::Credit && lane.sends.count != 0) {
-      if (!has_credit(operation, index)) {
+    if (lane.stage == LaneStage::Credit) {
+      if (lane.sends.count != 0 && !has_credit(operation, index)) {
         return;
       }
-      start_sends(operation, index);
+      begin_step(operation, index);
     }
-    if (lane.sending != 0) {
+    if (lane.stage != LaneStage::Credit) {
       return;
     }
     complete_step(operation, index);
@@ -183,6 +198,13 @@ void LaneEngine::enter_step(OperationState& operation, std::uint32_t index) {
   lane.bytes = step.bytes;
   lane.receives = step.receives;
   lane.sends = step.sends;
+  lane.movement = step.movement;
+  if (lane.protocol != WireProtocol::None) {
+    lane.primitive = step.primitive();
+    lane.continues = step.continues;
+  }
+  lane.reads_own = step.source.has_value() || step.operand.has_value();
+  lane.writes_own = step.destination.has_value();
   lane.reached = queue_->now();
   lane.clock = queue_->now();
   lane.waited_lane = no_index;
@@ -241,11 +263,11 @@ void LaneEngine::check_message(const OperationState& operation, std::uint32_t in
 
 // The message that arrived last (the lowest slot of equals) is what the lane goes on from, unless
 // the lane itself or one of its dependencies was as late.
-void LaneEngine::take_messages(OperationState& operation, std::uint32_t index) {
+void LaneEngine::look_at_messages(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
   for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
-    const std::uint32_t id = lane.mailbox.take(messages_, lane.receives.first + slot);
-    Message& message = messages_[id];
+    const std::uint32_t id = lane.mailbox.first(messages_, lane.receives.first + slot);
+    const Message& message = messages_[id];
     check_message(operation, index, message);
     if (message.arrival > lane.clock) {
       lane.clock = message.arrival;
@@ -257,6 +279,15 @@ void LaneEngine::take_messages(OperationState& operation, std::uint32_t index) {
         history.waited = true;
       }
     }
+  }
+}
+
+// Frees the messages' places and gives the credits back.
+void LaneEngine::consume_messages(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
+    const std::uint32_t id = lane.mailbox.take(messages_, lane.receives.first + slot);
+    const Message& message = messages_[id];
     if (options_->observer != nullptr) {
       record_transfer(operation, message);
     }
@@ -273,6 +304,9 @@ void LaneEngine::follow(OperationState& operation, std::uint32_t lane, const std
 
 void LaneEngine::complete_step(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
+  if (lane.protocol != WireProtocol::None) {
+    consume_messages(operation, index);
+  }
   if (options_->observer != nullptr) {
     record_step(operation, index);
   }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/attribution.hpp"
@@ -56,6 +57,8 @@ class LaneEngine {
   /// Handle events. Each leaves no lane that could go on.
   void departed(const Departure& departure);
   void arrived(std::uint32_t message);
+  void worked(OperationId operation, std::uint32_t lane);
+  void staged(std::uint32_t message);
 
   /// Ranks that have ended; the caller clears it.
   [[nodiscard]] std::vector<EndedRank>& ended() { return ended_; }
@@ -69,13 +72,23 @@ class LaneEngine {
   void check_finished();
 
  private:
+  /// How the bytes of a send left its lane.
+  struct SendEnd {
+    Duration wire{};
+    Duration capped{};
+    Duration elapsed{};
+    LevelId wire_level;
+    LevelId sharing_level;
+  };
+
   // lanes.cpp: steps, dependencies, receives
   void drain();
   void advance(OperationState& operation, std::uint32_t lane);
   void enter_step(OperationState& operation, std::uint32_t lane);
   void wait_for_dependencies(OperationState& operation, std::uint32_t lane, const Step& step);
   void begin_receives(LaneState& lane);
-  void take_messages(OperationState& operation, std::uint32_t lane);
+  void look_at_messages(OperationState& operation, std::uint32_t lane);
+  void consume_messages(OperationState& operation, std::uint32_t lane);
   void check_message(const OperationState& operation, std::uint32_t lane,
                      const Message& message) const;
   void complete_step(OperationState& operation, std::uint32_t lane);
@@ -88,6 +101,12 @@ class LaneEngine {
   // lane_sends.cpp: connections, credits, sends
   [[nodiscard]] bool has_credit(const OperationState& operation, std::uint32_t lane) const;
   void start_sends(OperationState& operation, std::uint32_t lane);
+  std::uint32_t new_message(OperationState& operation, std::uint32_t lane, std::uint32_t slot);
+  void left_directly(const Departure& departure);
+  void message_left(OperationState& operation, std::uint32_t message, const SendEnd& end);
+  void add_send(std::int64_t* vector, const LaneState& lane, const SendEnd& end) const;
+  void set_out(OperationState& operation, std::uint32_t message);
+  void send_left(OperationState& operation, std::uint32_t message, const SendEnd& end);
   void finish_sends(OperationState& operation, std::uint32_t lane);
   const SendTarget& target_of(OperationState& operation, std::uint32_t lane, std::uint32_t slot);
   SendTarget& target_place(LaneState& lane, std::uint32_t slot);
@@ -96,6 +115,30 @@ class LaneEngine {
   void return_credit(OperationState& operation, const Message& message);
   void count_transfer();
   void remember_sent(OperationState& operation, Message& message, bool left_last);
+
+  // lane_costs.cpp: what steps of lanes with a protocol cost
+  [[nodiscard]] LaneWork work_of(const OperationState& operation, std::uint32_t lane) const;
+  void begin_step(OperationState& operation, std::uint32_t lane);
+  void begin_costly_step(OperationState& operation, std::uint32_t lane);
+  void move_bytes(OperationState& operation, std::uint32_t lane);
+  void post_messages(OperationState& operation, std::uint32_t lane);
+  void go_on(OperationState& operation, std::uint32_t lane);
+  [[nodiscard]] TransferTerms terms_of(const LaneState& lane) const;
+  [[nodiscard]] CostPart hand_off(const OperationState& operation, const Message& message) const;
+
+  // lane_switch.cpp: transfers of several messages at once, through a switch
+  void start_through_switch(OperationState& operation, std::uint32_t lane);
+  [[nodiscard]] PathId path_through_switch(OperationState& operation, std::uint32_t lane);
+  void left_through_switch(const Departure& departure);
+  void forget_switch_path(OperationState& operation, std::uint32_t lane);
+
+  // lane_network.cpp: messages that a proxy sends
+  void stage_message(OperationState& operation, std::uint32_t message);
+  void proxy_done(const Departure& departure);
+  void queue_for_wire(OperationState& operation, std::uint32_t message);
+  void start_on_wire(OperationState& operation, std::uint32_t message);
+  void left_wire(const Departure& departure);
+  [[nodiscard]] PathId proxy_of(DeviceId gpu);
 
   // lane_records.cpp: what observers and the critical path see
   void record_step(const OperationState& operation, std::uint32_t lane) const;
@@ -127,6 +170,7 @@ class LaneEngine {
   std::vector<EndedRank> ended_;
   std::vector<TargetBlock> target_blocks_;
   std::vector<std::uint32_t> free_blocks_;
+  std::unordered_map<std::uint32_t, PathId> proxies_;  ///< by GPU
   std::uint64_t transfers_ = 0;
 };
 

@@ -18,7 +18,13 @@ namespace collsim {
 
 class LinkUsage {
  public:
-  explicit LinkUsage(std::size_t links) : uses_(links), present_(links) {}
+  explicit LinkUsage(std::size_t links) : links_(links), uses_(links), present_(links) {}
+
+  /// See Network::add_resource.
+  void add_resource() {
+    uses_.emplace_back();
+    present_.emplace_back();
+  }
 
   void enter(LinkId link, std::uint32_t multiplicity, Time now) {
     Present& present = present_[link.index()];
@@ -46,13 +52,17 @@ class LinkUsage {
 
   /// Transfers on the link now.
   [[nodiscard]] std::uint32_t flows(LinkId link) const { return present_[link.index()].flows; }
-  [[nodiscard]] std::span<const LinkUse> uses() const { return uses_; }
+  /// Of the graph's links.
+  [[nodiscard]] std::span<const LinkUse> uses() const {
+    return std::span<const LinkUse>(uses_).first(links_);
+  }
 
  private:
   struct Present {
     Time since;  ///< when the first of those present entered
     std::uint32_t flows = 0;
   };
+  std::size_t links_;
   std::vector<LinkUse> uses_;
   std::vector<Present> present_;
 };

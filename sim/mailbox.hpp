@@ -46,6 +46,11 @@ class Mailbox {
 
   /// The oldest message of a slot. Requires: has().
   template <class Pool>
+  [[nodiscard]] std::uint32_t first(const Pool& messages, std::uint32_t slot) const {
+    return find(messages, slot);
+  }
+  /// The same, and takes it out.
+  template <class Pool>
   std::uint32_t take(Pool& messages, std::uint32_t slot) {
     std::uint32_t* link = &chain_of(slot);
     while (*link != no_index && messages[*link].receive_slot != slot) {

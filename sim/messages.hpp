@@ -20,6 +20,16 @@ namespace collsim::detail {
 /// millions.
 inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
 
+/// Where a message is on its way.
+enum class MessageStage : std::uint8_t {
+  Direct,   ///< its bytes flow while the lane is held
+  Staged,   ///< the lane copies it to where the proxy finds it
+  Proxy,    ///< the proxy works on it
+  Waiting,  ///< for those of its connection before it
+  Wire,     ///< its bytes flow, the lane has gone on
+  Group,    ///< stands for a transfer of several messages, which hang behind it
+};
+
 struct Message {
   std::uint32_t next = no_index;   ///< in a chain of the receiver's mailbox, or the free list
   std::uint32_t later = no_index;  ///< of the same slot, in the mailbox
@@ -32,6 +42,7 @@ struct Message {
   PathId path;
   std::uint32_t stretch = no_index;  ///< of the critical path, see critical_path.hpp
   bool in_use = false;               ///< false: in the pool's free list
+  MessageStage stage = MessageStage::Direct;
   Bytes bytes;
   Time start;    ///< its first byte left
   Time left;     ///< its last byte left

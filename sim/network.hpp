@@ -29,15 +29,26 @@ enum class NetworkModel : std::uint8_t {
 using PathId = Id<struct PathTag>;          ///< an opened route
 using TransferId = Id<struct TransferTag>;  ///< a transfer under way; reused after it has left
 
+/// On what terms a transfer shares links.
+struct TransferTerms {
+  std::uint32_t weight = 1;        ///< fair-share weight
+  std::uint32_t multiplicity = 1;  ///< equal transfers that this one stands for (folding)
+  /// The most that the sender's side can do, each transfer for itself; zero: no such limit.
+  Bandwidth cap;
+};
+
 /// What a finished transfer reports.
 struct Departure {
   std::uint32_t tag = 0;  ///< the caller's
   /// The bytes at the route's full rate; where capacities changed meanwhile, the time a transfer
   /// alone would have taken under the same changes. At most `elapsed`.
   Duration wire{};
-  Duration elapsed{};  ///< from start to now; elapsed - wire is what sharing cost
-  LinkId bottleneck;   ///< the link that set its last rate (lowest id of equals)
-  LinkId narrowest;    ///< the link that sets the route's full rate now (lowest id of equals)
+  /// The bytes at the lesser of full rate and cap: at least `wire`, at most `elapsed`.
+  Duration capped{};
+  Duration elapsed{};  ///< from start to now; elapsed - capped is what sharing cost
+  /// The link that set its last rate (lowest id of equals); where the cap did, the narrowest.
+  LinkId bottleneck;
+  LinkId narrowest;  ///< the link that sets the route's full rate now (lowest id of equals)
 };
 
 /// Use of one link over a run.
@@ -65,15 +76,20 @@ class Network {
   virtual void close(PathId path) = 0;
 
   /// Starts moving bytes at now(). `tag` comes back with the departure. 0 bytes depart at once
-  /// (with an event at now()) and touch no link. `multiplicity` equal transfers count as one event
-  /// (folding). Requires: bytes >= 0, weight and multiplicity positive, the route has a hop.
-  virtual void start(PathId path, Bytes bytes, std::uint32_t tag, std::uint32_t weight = 1,
-                     std::uint32_t multiplicity = 1) = 0;
+  /// (with an event at now()) and touch no link. Requires: bytes >= 0, weight and multiplicity
+  /// positive, the cap not negative, the route has a hop.
+  virtual void start(PathId path, Bytes bytes, std::uint32_t tag,
+                     const TransferTerms& terms = {}) = 0;
+
+  /// Adds something that is no link and yet has so much to give (a proxy's work in a second). It
+  /// stands in routes like a link, with an id behind those of the graph, and not in link_use().
+  [[nodiscard]] virtual LinkId add_resource(Bandwidth capacity) = 0;
 
   /// Handles a departure event. Absent: the event was out of date.
   [[nodiscard]] virtual std::optional<Departure> depart(const Event& event) = 0;
 
-  /// A link's capacity from now on; it takes effect at settle(). Requires: positive.
+  /// A link's (or other resource's) capacity from now on; it takes effect at settle(). Requires:
+  /// positive.
   virtual void set_capacity(LinkId link, Bandwidth bandwidth) = 0;
 
   /// Recomputes rates after all events of an instant; pushes departure events.

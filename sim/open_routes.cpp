@@ -44,8 +44,83 @@ OpenRoutes::OpenRoutes(const Cluster& cluster, Network& network)
       levels_(cluster.graph().levels().size()),
       expected_(cluster.graph().links().size()) {}
 
-PathId OpenRoutes::open(DeviceId from, DeviceId to, std::uint32_t connection) {
+PathId OpenRoutes::open(DeviceId from, DeviceId to, std::uint32_t connection, WireFactor factor) {
   Route route = router_->route(from, to, connection);
+  const PathKind kind = kind_of(*graph_, route);
+  if (factor.numerator != factor.denominator) {
+    for (RouteHop& hop : route.hops) {
+      hop.share_numerator *= factor.numerator;
+      hop.share_denominator *= factor.denominator;
+    }
+  }
+  return take(std::move(route), kind);
+}
+
+namespace {
+
+/// The links up to the switch and down from it by which one GPU reaches another.
+struct SwitchHops {
+  LinkId up;
+  LinkId down;
+};
+
+SwitchHops hops_over_switch(const Graph& graph, const Router& router, DeviceId from, DeviceId to) {
+  const Route route = router.route(from, to, 0);
+  constexpr std::size_t over_a_switch = 2;
+  if (route.hops.size() != over_a_switch) {
+    throw InputError("no switch joins " + graph.name(from) + " and " + graph.name(to) +
+                     " directly, as NVLink SHARP needs");
+  }
+  return {route.hops[0].link, route.hops[1].link};
+}
+
+/// Once more over a link.
+void add_once(Route& route, LinkId link) {
+  const auto hop = std::ranges::find(route.hops, link, &RouteHop::link);
+  if (hop == route.hops.end()) {
+    route.hops.push_back({link, 1, 1});
+  } else {
+    ++hop->share_numerator;
+  }
+}
+
+}  // namespace
+
+PathId OpenRoutes::open_multimem(DeviceId gpu, std::span<const DeviceId> read_from,
+                                 std::span<const DeviceId> write_to) {
+  const auto is_other = [gpu](DeviceId device) { return device != gpu; };
+  const auto reader = std::ranges::find_if(read_from, is_other);
+  const auto writer = std::ranges::find_if(write_to, is_other);
+  COLLSIM_ENSURE(reader != read_from.end() || writer != write_to.end(),
+                 "a step through the switch without a peer");
+  const DeviceId peer = reader != read_from.end() ? *reader : *writer;
+  const LinkId own_up = hops_over_switch(*graph_, *router_, gpu, peer).up;
+  const LinkId own_down = hops_over_switch(*graph_, *router_, peer, gpu).down;
+
+  Route route;
+  for (const DeviceId device : read_from) {
+    add_once(route, device == gpu ? own_up : hops_over_switch(*graph_, *router_, device, gpu).up);
+  }
+  if (!read_from.empty()) {
+    add_once(route, own_down);
+  }
+  if (!write_to.empty()) {
+    add_once(route, own_up);
+  }
+  for (const DeviceId device : write_to) {
+    add_once(route,
+             device == gpu ? own_down : hops_over_switch(*graph_, *router_, gpu, device).down);
+  }
+  return take(std::move(route), PathKind::Nvlink);
+}
+
+PathId OpenRoutes::open_resource(LinkId resource) {
+  Route route;
+  route.hops.push_back({resource, 1, 1});
+  return take(std::move(route), PathKind::Network);
+}
+
+PathId OpenRoutes::take(Route route, PathKind kind) {
   const PathId id = network_->open(route);
   if (id.index() >= paths_.size()) {
     paths_.resize(id.index() + 1);
@@ -57,6 +132,7 @@ PathId OpenRoutes::open(DeviceId from, DeviceId to, std::uint32_t connection) {
     return hop.share_numerator != hop.share_denominator;
   });
   path.route = std::move(route);
+  path.kind = kind;
   if (path.sprayed) {
     path.route.hops.shrink_to_fit();  // there may be thousands
   }
@@ -69,6 +145,9 @@ void OpenRoutes::attribute_latency(PathId id) {
   const Path& path = paths_[id.index()];
   const auto begin = latencies_.begin() + static_cast<std::ptrdiff_t>(id.index() * levels_);
   std::fill_n(begin, levels_, Duration{});
+  if (path.route.latency == Duration{}) {
+    return;  // no path from one device to another
+  }
   Duration sum{};
   const auto add = [&](const RouteHop& hop) {
     const Link& link = graph_->link(hop.link);
@@ -97,18 +176,21 @@ void OpenRoutes::release(PathId id) {
   path.route = Route{};
 }
 
-void OpenRoutes::count(PathId id, Bytes bytes) {
+void OpenRoutes::count(PathId id, Bytes bytes, std::uint32_t multiplicity) {
   Path& path = paths_[id.index()];
   if (!path.sprayed) {
-    path.sent += bytes;
+    path.sent += bytes * multiplicity;
     return;
   }
   for (const RouteHop& hop : path.route.hops) {
-    expected_[hop.link.index()] += fine_bytes_on(bytes, hop);
+    expected_[hop.link.index()] += fine_bytes_on(bytes, hop) * multiplicity;
   }
 }
 
 void OpenRoutes::settle_sent(Path& path) {
+  if (path.sent == Bytes{}) {
+    return;
+  }
   for (const RouteHop& hop : path.route.hops) {
     expected_[hop.link.index()] += to_fine(path.sent);
   }

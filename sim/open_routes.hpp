@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/network.hpp"
+#include "sim/step_costs.hpp"
 #include "topology/cluster.hpp"
 
 namespace collsim::detail {
@@ -19,17 +20,26 @@ class OpenRoutes {
   /// Requires: cluster and network outlive the table.
   OpenRoutes(const Cluster& cluster, Network& network);
 
-  /// Opens the route of a connection (see Router::route) for one user. Throws: InputError if there is
-  /// none.
-  PathId open(DeviceId from, DeviceId to, std::uint32_t connection);
+  /// Opens the route of a connection (see Router::route) for one user; links carry so many times the
+  /// bytes. Throws: InputError if there is none.
+  PathId open(DeviceId from, DeviceId to, std::uint32_t connection, WireFactor factor = {});
+  /// Opens the links of a switch that joins `gpu` with its peers: what it reads from the readers,
+  /// reduced on the way, and what it writes to the writers, copied on the way; itself among them or not.
+  /// Throws: InputError where one switch does not join them.
+  PathId open_multimem(DeviceId gpu, std::span<const DeviceId> read_from,
+                       std::span<const DeviceId> write_to);
+  /// Opens one resource that is no link (see Network::add_resource).
+  PathId open_resource(LinkId resource);
   void retain(PathId path) { ++paths_[path.index()].users; }
   /// Closes the path with its last user.
   void release(PathId path);
 
-  /// Counts what is sent. Complexity: O(1), O(hops) on sprayed routes.
-  void count(PathId path, Bytes bytes);
+  /// Counts what is sent, so many times. Complexity: O(1), O(hops) where links carry other parts than
+  /// the whole.
+  void count(PathId path, Bytes bytes, std::uint32_t multiplicity = 1);
 
   [[nodiscard]] const Route& route(PathId path) const { return paths_[path.index()].route; }
+  [[nodiscard]] PathKind kind(PathId path) const { return paths_[path.index()].kind; }
   [[nodiscard]] Duration latency(PathId path) const { return paths_[path.index()].route.latency; }
   /// The route's latency by level; sums to latency().
   [[nodiscard]] std::span<const Duration> latency_by_level(PathId path) const {
@@ -45,8 +55,10 @@ class OpenRoutes {
     Route route;
     std::uint32_t users = 0;
     bool sprayed = false;
+    PathKind kind = PathKind::Nvlink;
     Bytes sent;  ///< not yet in expected_; 0 where sprayed
   };
+  PathId take(Route route, PathKind kind);
   void attribute_latency(PathId path);
   void settle_sent(Path& path);
 

@@ -51,6 +51,11 @@ class PathTable {
   }
 
   [[nodiscard]] std::span<const std::int64_t> capacities() const { return capacities_; }
+  /// See Network::add_resource.
+  [[nodiscard]] LinkId add_resource(Bandwidth capacity) {
+    capacities_.push_back(capacity.units());
+    return LinkId(capacities_.size() - 1);
+  }
   void set_capacity(LinkId link, Bandwidth bandwidth);
 
  private:
@@ -62,7 +67,7 @@ class PathTable {
   };
   void compute_full_rate(Path& path) const;
 
-  std::vector<std::int64_t> capacities_;  ///< by link, in 2^-10 B/s
+  std::vector<std::int64_t> capacities_;  ///< by link and other resource, in 2^-10 B/s
   std::uint64_t version_ = 1;             ///< grows with each change of a capacity
   SlotPool<PathId, Path> paths_;
   std::vector<ResourceUse> hops_;

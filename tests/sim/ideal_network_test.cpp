@@ -64,10 +64,10 @@ TEST_CASE("a start before a departure of the same instant is no overlap", "[idea
   EventQueue queue;
   IdealNetwork network(graph, queue);
   const PathId path = network.open(route_over({0}));
-  network.start(path, 1000_B, 0, 1, 1);
+  network.start(path, 1000_B, 0, {});
   network.settle();
   const Event departure = queue.pop();
-  network.start(path, 1000_B, 1, 1, 1);
+  network.start(path, 1000_B, 1, {});
   REQUIRE(network.depart(departure));
   network.settle();
   REQUIRE(network.depart(queue.pop()));

@@ -69,8 +69,9 @@ class NetworkRun {
                          std::uint32_t weight = 1, std::uint32_t multiplicity = 1) {
     const std::uint32_t tag = next_tag_++;
     const PathId path = network_->open(route);
-    at(picoseconds,
-       [=](Network& network) { network.start(path, bytes, tag, weight, multiplicity); });
+    at(picoseconds, [=](Network& network) {
+      network.start(path, bytes, tag, {weight, multiplicity, {}});
+    });
     return tag;
   }
   void capacity(std::int64_t picoseconds, std::uint32_t link, Bandwidth bandwidth) {

@@ -1,0 +1,156 @@
+#include "sim/costs.hpp"
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+using enum CostItem;
+
+constexpr std::int64_t whole = 1'000'000;
+
+constexpr std::array<CostDefinition, cost_items> definitions{{
+    {LaunchCollective, "launch", "collective", CostUnit::Picoseconds,
+     "a collective: launch, start and end"},
+    {LaunchSendRecv, "launch", "send_recv", CostUnit::Picoseconds,
+     "a group of sends and receives: the same"},
+    {LaunchPeer, "launch", "peer", CostUnit::Picoseconds, "each further peer of such a group"},
+    {LaunchIsolated, "launch", "isolated", CostUnit::Picoseconds,
+     "more for a call that follows no other"},
+    {LaunchProcess, "launch", "process", CostUnit::Picoseconds,
+     "a process that launches for several GPUs: a call"},
+    {LaunchProcessGpu, "launch", "process_gpu", CostUnit::Picoseconds,
+     "the same, for each of its GPUs"},
+    {LaunchGraph, "launch", "graph", CostUnit::Picoseconds, "more for a call in a CUDA graph"},
+    {LLStart, "ll", "start", CostUnit::Picoseconds, "LL once a call, with the widest blocks"},
+    {LL128Start, "ll128", "start", CostUnit::Picoseconds, "LL128 once a call"},
+    {MulticastStart, "multicast", "start", CostUnit::Picoseconds, "NVLS once a call"},
+    {LLWideCopy, "ll", "wide_copy", CostUnit::Picoseconds,
+     "LL step of the widest block that copies: more than of the narrowest"},
+    {LLWideReduce, "ll", "wide_reduce", CostUnit::Picoseconds,
+     "LL step of the widest block that reduces: the same"},
+    {LLPassCopy, "ll", "pass_copy", CostUnit::Picoseconds,
+     "8 bytes a thread more in an LL step that copies"},
+    {LLPassReduce, "ll", "pass_reduce", CostUnit::Picoseconds,
+     "8 bytes a thread more in an LL step that reduces"},
+    {SimpleSliceCopy, "simple", "slice_copy", CostUnit::Picoseconds,
+     "a slice that is copied: synchronisation"},
+    {SimpleSliceReduce, "simple", "slice_reduce", CostUnit::Picoseconds,
+     "a slice that is reduced: synchronisation"},
+    {MulticastStage, "multicast", "stage", CostUnit::Picoseconds,
+     "a stage of NVLS for a loop: synchronisation"},
+    {LLHopNvlink, "ll", "hop_nvlink", CostUnit::Picoseconds,
+     "until the peer sees the flags, over NVLink, without the wire"},
+    {LLHopPcie, "ll", "hop_pcie", CostUnit::Picoseconds, "the same over PCIe"},
+    {LLHopNetwork, "ll", "hop_network", CostUnit::Picoseconds,
+     "the same over the network, without proxy and wire"},
+    {LL128HopNvlink, "ll128", "hop_nvlink", CostUnit::Picoseconds,
+     "until the peer sees the flags, over NVLink, without the wire"},
+    {LL128HopPcie, "ll128", "hop_pcie", CostUnit::Picoseconds, "the same over PCIe"},
+    {LL128HopNetwork, "ll128", "hop_network", CostUnit::Picoseconds,
+     "the same over the network, without proxy and wire"},
+    {SimpleHandoffNvlink, "simple", "handoff_nvlink", CostUnit::Picoseconds,
+     "until the peer sees that a slice is there, over NVLink, without the wire"},
+    {SimpleHandoffPcie, "simple", "handoff_pcie", CostUnit::Picoseconds, "the same over PCIe"},
+    {SimpleHandoffNetwork, "simple", "handoff_network", CostUnit::Picoseconds,
+     "the same over the network, without proxy and wire"},
+    {SendRecvHandoffNvlink, "send_recv", "handoff_nvlink", CostUnit::Picoseconds,
+     "until the receiver sees a slice of a send, over NVLink, without the wire"},
+    {SendRecvHandoffPcie, "send_recv", "handoff_pcie", CostUnit::Picoseconds, "the same over PCIe"},
+    {SendRecvHandoffNetwork, "send_recv", "handoff_network", CostUnit::Picoseconds,
+     "the same over the network, without proxy and wire"},
+    {MulticastHandoff, "multicast", "handoff", CostUnit::Picoseconds,
+     "until a stage of NVLS sees the one before, without the wire"},
+    {SimpleChannelRate, "simple", "channel_rate", CostUnit::RateUnits,
+     "what a block of 512 threads sends"},
+    {SimpleNarrowRate, "simple", "narrow_rate", CostUnit::RateUnits,
+     "the same where it reduces types of one byte"},
+    {SimpleLocalRate, "simple", "local_rate", CostUnit::RateUnits,
+     "what such a block receives into its own memory"},
+    {LL128GpuRate, "ll128", "gpu_rate", CostUnit::RateUnits,
+     "what all blocks of a GPU move together"},
+    {SendRecvLLRate, "send_recv", "ll_rate", CostUnit::RateUnits, "a send in LL, on a channel"},
+    {SendRecvChannelRate, "send_recv", "channel_rate", CostUnit::RateUnits,
+     "a send in Simple, on a channel"},
+    {SendRecvReceiveRate, "send_recv", "receive_rate", CostUnit::RateUnits,
+     "a receive, on a channel"},
+    {MulticastCopyRate, "multicast", "copy_rate", CostUnit::RateUnits,
+     "what a channel copies into and out of NVLS's staging buffers"},
+    {NetworkMessage, "network", "message", CostUnit::Picoseconds,
+     "the proxy thread's work for a message"},
+    {ShareNvlink, "share", "nvlink", CostUnit::Millionths,
+     "of NVLink's and xGMI's nominal rate: rings and trees"},
+    {ShareNvlinkSendRecv, "share", "nvlink_send_recv", CostUnit::Millionths,
+     "the same: sends and receives"},
+    {ShareNvlinkMulticast, "share", "nvlink_multicast", CostUnit::Millionths, "the same: NVLS"},
+    {SharePcie, "share", "pcie", CostUnit::Millionths, "of PCIe's nominal rate"},
+    {ShareSocket, "share", "socket", CostUnit::Millionths, "of the nominal rate between sockets"},
+    {ShareNetwork, "share", "network", CostUnit::Millionths,
+     "of the NICs' and the fabric's nominal rate"},
+}};
+
+}  // namespace
+
+std::string_view name_of(CostSource source) {
+  switch (source) {
+    case CostSource::Nominal:
+      return "nominal";
+    case CostSource::Literature:
+      return "literature";
+    case CostSource::Estimate:
+      return "estimate";
+    case CostSource::Measured:
+      return "measured";
+    case CostSource::Fitted:
+      return "fitted";
+  }
+  COLLSIM_ENSURE(false, "a value outside its enumeration");
+}
+
+std::span<const CostDefinition> cost_definitions() { return definitions; }
+
+const CostDefinition& definition_of(CostItem item) {
+  return definitions[static_cast<std::size_t>(item)];
+}
+
+std::string name_of(CostItem item) {
+  const CostDefinition& definition = definition_of(item);
+  return std::string(definition.group) + "." + std::string(definition.key);
+}
+
+CostParameters::CostParameters() {
+  for (const CostDefinition& definition : definitions) {
+    if (definition.unit == CostUnit::Millionths) {
+      values_[index(definition.item)].units = whole;
+    }
+  }
+}
+
+std::int64_t CostParameters::units(CostItem item, [[maybe_unused]] CostUnit unit) const {
+  COLLSIM_DCHECK(definition_of(item).unit == unit, "a parameter read in another unit");
+  return values_[index(item)].units;
+}
+
+Duration CostParameters::time(CostItem item) const {
+  return Duration(units(item, CostUnit::Picoseconds));
+}
+
+std::optional<Bandwidth> CostParameters::rate(CostItem item) const {
+  const std::int64_t value = units(item, CostUnit::RateUnits);
+  return value == 0 ? std::nullopt : std::optional(Bandwidth::from_units(value));
+}
+
+std::int64_t CostParameters::share(CostItem item) const {
+  return units(item, CostUnit::Millionths);
+}
+
+void CostParameters::set(CostItem item, CostValue value) {
+  const bool fits = definition_of(item).unit == CostUnit::Millionths
+                        ? value.units >= 1 && value.units <= whole
+                        : value.units >= 0;
+  COLLSIM_ENSURE(fits, name_of(item) + " is out of range");
+  values_[index(item)] = value;
+}
+
+}  // namespace collsim

@@ -1,0 +1,137 @@
+#pragma once
+
+// What running a collective costs besides the wire: named parameters, one set per GPU generation and
+// library era (configs/parameters/*.yaml). Every time, rate and share that cannot be derived from the
+// topology is one of them; nothing in the code is tuned.
+//
+// They cost the lanes of programs that name a protocol (Lane::protocol); all others cost nothing but
+// the wire. Which step pays what: sim/step_costs.hpp. Forms and first values: the published cost
+// structure of NCCL's kernels (NCCL 2.28.9, src/device/prims_*.h; Hu et al., "Demystifying NCCL",
+// arXiv:2507.04786) and fits to measured tables.
+// Ignored: GPU clocks, power, memory bandwidth (the copies of a block are slower than memory).
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/units.hpp"
+
+namespace collsim {
+
+enum class CostItem : std::uint8_t {
+  // Once a call, on each GPU.
+  LaunchCollective,
+  LaunchSendRecv,
+  LaunchPeer,
+  LaunchIsolated,
+  LaunchProcess,
+  LaunchProcessGpu,
+  LaunchGraph,
+  LLStart,
+  LL128Start,
+  MulticastStart,
+  // A step, while its lane is held.
+  LLWideCopy,
+  LLWideReduce,
+  LLPassCopy,
+  LLPassReduce,
+  SimpleSliceCopy,
+  SimpleSliceReduce,
+  MulticastStage,
+  // A message, after its bytes.
+  LLHopNvlink,
+  LLHopPcie,
+  LLHopNetwork,
+  LL128HopNvlink,
+  LL128HopPcie,
+  LL128HopNetwork,
+  SimpleHandoffNvlink,
+  SimpleHandoffPcie,
+  SimpleHandoffNetwork,
+  SendRecvHandoffNvlink,
+  SendRecvHandoffPcie,
+  SendRecvHandoffNetwork,
+  MulticastHandoff,
+  // What threads can move.
+  SimpleChannelRate,
+  SimpleNarrowRate,
+  SimpleLocalRate,
+  LL128GpuRate,
+  SendRecvLLRate,
+  SendRecvChannelRate,
+  SendRecvReceiveRate,
+  MulticastCopyRate,
+  // The network's software.
+  NetworkMessage,
+  // What of a link's nominal rate data can have.
+  ShareNvlink,
+  ShareNvlinkSendRecv,
+  ShareNvlinkMulticast,
+  SharePcie,
+  ShareSocket,
+  ShareNetwork,
+};
+inline constexpr std::size_t cost_items = static_cast<std::size_t>(CostItem::ShareNetwork) + 1;
+
+enum class CostUnit : std::uint8_t {
+  Picoseconds,
+  RateUnits,   ///< 2^-10 B/s, see Bandwidth; 0: no limit
+  Millionths,  ///< of a share
+};
+
+/// Where a value comes from.
+enum class CostSource : std::uint8_t { Nominal, Literature, Estimate, Measured, Fitted };
+[[nodiscard]] std::string_view name_of(CostSource source);
+
+struct CostDefinition {
+  CostItem item{};
+  std::string_view group;  ///< of the YAML file: "simple"
+  std::string_view key;    ///< in the group: "channel_rate"
+  CostUnit unit{};
+  std::string_view meaning;  ///< one line, for `list` and the reference
+};
+
+/// All of them, in the order of CostItem.
+[[nodiscard]] std::span<const CostDefinition> cost_definitions();
+[[nodiscard]] const CostDefinition& definition_of(CostItem item);
+/// "simple.channel_rate".
+[[nodiscard]] std::string name_of(CostItem item);
+
+struct CostValue {
+  std::int64_t units = 0;  ///< see CostUnit
+  CostSource source = CostSource::Estimate;
+};
+
+/// A set of values. Times of 0 cost nothing and rates of 0 do not limit, so a new set is free; shares
+/// are whole.
+class CostParameters {
+ public:
+  CostParameters();
+
+  [[nodiscard]] Duration time(CostItem item) const;
+  /// Absent: no limit.
+  [[nodiscard]] std::optional<Bandwidth> rate(CostItem item) const;
+  /// In millionths.
+  [[nodiscard]] std::int64_t share(CostItem item) const;
+  [[nodiscard]] const CostValue& value(CostItem item) const { return values_[index(item)]; }
+  /// Requires: times and rates not negative, shares in 1 … 1,000,000.
+  void set(CostItem item, CostValue value);
+
+  // NOLINTBEGIN(misc-non-private-member-variables-in-classes): plain labels
+  std::string name;         ///< of the file
+  std::string description;  ///< one line
+                            // NOLINTEND(misc-non-private-member-variables-in-classes)
+
+ private:
+  [[nodiscard]] static std::size_t index(CostItem item) { return static_cast<std::size_t>(item); }
+  [[nodiscard]] std::int64_t units(CostItem item, CostUnit unit) const;
+
+  std::array<CostValue, cost_items> values_{};
+};
+
+}  // namespace collsim

@@ -1,0 +1,159 @@
+#include "sim/io/read_costs.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include "topology/error.hpp"
+#include "topology/io/config_files.hpp"
+#include "topology/io/source.hpp"
+#include "topology/io/yaml_reader.hpp"
+#include "topology/io/yaml_tree.hpp"
+
+namespace collsim {
+
+namespace {
+
+constexpr std::string_view folder = "parameters";
+constexpr std::string_view not_ours = "nccl-tuning-";
+constexpr int most_bases = 8;
+constexpr double whole = 1'000'000;
+
+constexpr std::array sources{Choice<CostSource>{"nominal", CostSource::Nominal},
+                             Choice<CostSource>{"literature", CostSource::Literature},
+                             Choice<CostSource>{"estimate", CostSource::Estimate},
+                             Choice<CostSource>{"measured", CostSource::Measured},
+                             Choice<CostSource>{"fitted", CostSource::Fitted}};
+
+struct CostsFile {
+  YamlTree tree{};
+  YamlId root{};
+  std::vector<Provenance> values{};
+
+  [[nodiscard]] MappingReader reader() {
+    std::vector<std::string> accepted{"description", "base"};
+    for (const CostDefinition& definition : cost_definitions()) {
+      if (accepted.back() != definition.group) {
+        accepted.emplace_back(definition.group);
+      }
+    }
+    return {ReadContext{tree, values}, LocatedNode{root, {}}, accepted};
+  }
+};
+
+CostsFile parse(const std::string& file_name) {
+  CostsFile file;
+  const std::uint32_t source = file.tree.sources().add_file(file_name, read_file(file_name));
+  file.root = parse_yaml(file.tree, source);
+  return file;
+}
+
+/// A part of one, as millionths.
+std::int64_t read_share(const MappingReader& reader) {
+  const std::string text = reader.text("value");
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result result = std::from_chars(text.data(), end, value);
+  if (result.ec != std::errc{} || result.ptr != end || !(value > 0 && value <= 1)) {
+    reader.refuse("value", "expected a share above 0 and up to 1, got " + in_quotes(text));
+  }
+  return std::max<std::int64_t>(std::llround(value * whole), 1);
+}
+
+std::int64_t read_units(const MappingReader& reader, CostUnit unit) {
+  switch (unit) {
+    case CostUnit::Picoseconds:
+      return reader.duration("value").count();
+    case CostUnit::RateUnits:
+      return reader.bandwidth("value").units();
+    case CostUnit::Millionths:
+      return read_share(reader);
+  }
+  COLLSIM_ENSURE(false, "a value outside its enumeration");
+}
+
+std::vector<std::string> keys_of(std::string_view group) {
+  std::vector<std::string> keys;
+  for (const CostDefinition& definition : cost_definitions()) {
+    if (definition.group == group) {
+      keys.emplace_back(definition.key);
+    }
+  }
+  return keys;
+}
+
+void read_values(const MappingReader& file, CostParameters& costs) {
+  for (const CostDefinition& definition : cost_definitions()) {
+    const std::string group(definition.group);
+    const std::string key(definition.key);
+    if (!file.has(group)) {
+      continue;
+    }
+    const MappingReader values = file.mapping(group, keys_of(group));
+    if (values.has(key)) {
+      const MappingReader value = values.mapping(key, {"value", "source"});
+      costs.set(definition.item,
+                {read_units(value, definition.unit),
+                 value.choice("source", std::span<const Choice<CostSource>>(sources))});
+    }
+  }
+}
+
+CostParameters load(const ConfigPath& path, const std::string& file_name, int depth) {
+  CostsFile file = parse(file_name);
+  const MappingReader reader = file.reader();
+  CostParameters costs;
+  if (reader.has("base")) {
+    if (depth == most_bases) {
+      reader.refuse("base", "bases go round in a circle");
+    }
+    const std::string base = reader.text("base");
+    std::string base_file;
+    try {
+      base_file = find_config(path, folder, base, {});
+    } catch (const InputError& error) {
+      reader.refuse("base", error.message(), error.hint());
+    }
+    costs = load(path, base_file, depth + 1);
+  }
+  costs.description = reader.text("description");
+  read_values(reader, costs);
+  return costs;
+}
+
+/// "nccl-hopper" of ".../nccl-hopper.yaml".
+std::string stem_of(const std::string& file_name) {
+  const std::size_t slash = file_name.find_last_of('/');
+  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t dot = file_name.rfind(".yaml");
+  return file_name.substr(begin, dot == std::string::npos || dot < begin ? dot : dot - begin);
+}
+
+}  // namespace
+
+std::vector<ListedCosts> list_costs(const ConfigPath& path) {
+  std::vector<ListedCosts> listed;
+  for (const auto& [name, file_name] : config_files(path, folder)) {
+    if (!name.starts_with(not_ours)) {
+      CostsFile file = parse(file_name);
+      listed.push_back({name, file.reader().text("description"), file_name});
+    }
+  }
+  return listed;
+}
+
+CostParameters find_costs(const ConfigPath& path, const std::string& name_or_path) {
+  if (name_or_path.starts_with(not_ours)) {
+    throw InputError(in_quotes(name_or_path) +
+                         " are the constants that NCCL chooses with, not what its kernels cost",
+                     {}, "choose them by --nccl");
+  }
+  const std::string file = find_config(path, folder, name_or_path, {});
+  CostParameters costs = load(path, file, 0);
+  costs.name = stem_of(file);
+  return costs;
+}
+
+}  // namespace collsim

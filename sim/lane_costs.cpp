@@ -1,0 +1,140 @@
+// What the steps of lanes with a protocol cost: LaneEngine between "all is there" and "its bytes
+// move".
+
+#include "sim/lanes.hpp"
+#include "topology/error.hpp"
+
+namespace collsim::detail {
+
+LaneWork LaneEngine::work_of(const OperationState& operation, std::uint32_t index) const {
+  const LaneState& lane = operation.lanes[index];
+  return {lane.protocol, lane.kernel, lane.threads, operation.channels, operation.narrow};
+}
+
+/// A step has all it waited for. Leaves the stage at Credit where it takes no time.
+void LaneEngine::begin_step(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  const Time now = queue_->now();
+  if (lane.sends.count != 0) {
+    vector_of(operation, index)[layout_.credit_wait()] += (now - lane.clock).count();
+    lane.clock = now;
+    lane.started = now;
+  }
+  if (lane.protocol != WireProtocol::None) {
+    begin_costly_step(operation, index);
+  } else if (lane.movement != Movement::Route) {
+    move_bytes(operation, index);
+  } else if (lane.sends.count != 0) {
+    start_sends(operation, index);
+  }
+}
+
+void LaneEngine::begin_costly_step(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  lane.started = queue_->now();
+  if (lane.primitive == Primitive::Nothing) {
+    return;
+  }
+  lane.clock = queue_->now();
+  const StepCost cost = step_cost(*options_->costs, work_of(operation, index), lane.primitive,
+                                  lane.movement, lane.continues, lane.bytes);
+  lane.held_item = cost.held.item;
+  lane.work_item = cost.work.item;
+  lane.work = cost.work.time;
+  if (cost.held.time == Duration{}) {
+    move_bytes(operation, index);
+    return;
+  }
+  lane.stage = LaneStage::Held;
+  queue_->push(
+      {checked_add(queue_->now(), cost.held.time), EventPhase::Work, index, operation.id.value()});
+}
+
+/// The bytes of a step start to move. Leaves the stage at Credit where they need no time.
+void LaneEngine::move_bytes(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  if (lane.movement == Movement::Multimem) {
+    start_through_switch(operation, index);
+    return;
+  }
+  if (lane.movement == Movement::Route && lane.sends.count != 0) {
+    start_sends(operation, index);
+    return;
+  }
+  if (lane.work == Duration{}) {
+    lane.stage = LaneStage::Credit;
+    post_messages(operation, index);
+    return;
+  }
+  lane.stage = LaneStage::Copying;
+  queue_->push(
+      {checked_add(queue_->now(), lane.work), EventPhase::Work, index, operation.id.value()});
+}
+
+void LaneEngine::worked(OperationId id, std::uint32_t index) {
+  OperationState& operation = *operations_[id.index()];
+  LaneState& lane = operation.lanes[index];
+  const Time now = queue_->now();
+  const bool held = lane.stage == LaneStage::Held;
+  vector_of(operation, index)[layout_.cost(held ? lane.held_item : lane.work_item)] +=
+      (now - lane.clock).count();
+  lane.clock = now;
+  if (held) {
+    move_bytes(operation, index);
+    if (lane.stage != LaneStage::Credit) {
+      return;
+    }
+  } else {
+    lane.stage = LaneStage::Credit;
+    post_messages(operation, index);
+  }
+  go_on(operation, index);
+}
+
+/// Flags only: the data stay where the peer reads them.
+void LaneEngine::post_messages(OperationState& operation, std::uint32_t index) {
+  const LaneState& lane = operation.lanes[index];
+  if (lane.movement != Movement::Post) {
+    return;
+  }
+  for (std::uint32_t number = 0; number < lane.sends.count; ++number) {
+    const std::uint32_t id = new_message(operation, index, lane.sends.first + number);
+    std::copy_n(vector_of(operation, index), width_, messages_.vector(id));
+    set_out(operation, id);
+    if (options_->critical_path) {
+      remember_sent(operation, messages_[id], false);
+    }
+    if (options_->observer == nullptr) {
+      routes_.release(messages_[id].path);
+    }
+  }
+}
+
+/// The step is over.
+void LaneEngine::go_on(OperationState& operation, std::uint32_t index) {
+  complete_step(operation, index);
+  advance(operation, index);
+  drain();
+}
+
+TransferTerms LaneEngine::terms_of(const LaneState& lane) const {
+  TransferTerms terms;
+  terms.multiplicity = lane.multiplicity;
+  if (lane.protocol != WireProtocol::None && lane.work > Duration{}) {
+    // At least one unit, so that the bytes arrive at all.
+    const U128 units = to_fine(lane.bytes) / static_cast<U128>(lane.work.count());
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    terms.cap =
+        Bandwidth::from_units(units == 0                        ? 1
+                              : units > static_cast<U128>(most) ? most
+                                                                : static_cast<std::int64_t>(units));
+  }
+  return terms;
+}
+
+CostPart LaneEngine::hand_off(const OperationState& operation, const Message& message) const {
+  return message_cost(*options_->costs, work_of(operation, message.from_lane),
+                      routes_.kind(message.path));
+}
+
+}  // namespace collsim::detail

@@ -1,0 +1,115 @@
+// Messages between nodes of lanes with a protocol: the lane copies one to where its GPU's proxy finds
+// it and goes on; the proxy works on it; then it goes over the wire, behind those of its connection.
+
+#include "sim/lanes.hpp"
+#include "topology/error.hpp"
+
+namespace collsim::detail {
+
+namespace {
+
+/// A proxy's work in a second: its unit of "bytes" is a picosecond.
+constexpr std::int64_t picoseconds_in_a_second = 1'000'000'000'000;
+
+std::uint64_t wire_key(const Message& message) {
+  return (static_cast<std::uint64_t>(message.from_lane) << 32U) | message.send_slot;
+}
+
+}  // namespace
+
+void LaneEngine::stage_message(OperationState& operation, std::uint32_t id) {
+  messages_[id].stage = MessageStage::Staged;
+  const LaneState& lane = operation.lanes[messages_[id].from_lane];
+  queue_->push({checked_add(queue_->now(), lane.work), EventPhase::Staged, id, 0});
+}
+
+void LaneEngine::staged(std::uint32_t id) {
+  const Message& message = messages_[id];
+  OperationState& operation = *operations_[message.operation.index()];
+  const LaneState& lane = operation.lanes[message.from_lane];
+  SendEnd end;
+  end.capped = lane.work;
+  end.elapsed = lane.work;
+  message_left(operation, id, end);
+  const Duration work = options_->costs->time(CostItem::NetworkMessage);
+  if (work == Duration{}) {
+    queue_for_wire(operation, id);
+  } else {
+    messages_[id].stage = MessageStage::Proxy;
+    network_->start(proxy_of(operation.gpu(lane.rank)), Bytes(work.count()), id,
+                    {1, lane.multiplicity, {}});
+  }
+  send_left(operation, id, end);
+}
+
+PathId LaneEngine::proxy_of(DeviceId gpu) {
+  const auto known = proxies_.find(gpu.value());
+  if (known != proxies_.end()) {
+    return known->second;
+  }
+  const LinkId resource =
+      network_->add_resource(Bandwidth::bytes_per_second(picoseconds_in_a_second));
+  const PathId path = routes_.open_resource(resource);
+  proxies_.emplace(gpu.value(), path);
+  return path;
+}
+
+void LaneEngine::proxy_done(const Departure& departure) {
+  const Message& message = messages_[departure.tag];
+  messages_.vector(departure.tag)[layout_.cost(CostItem::NetworkMessage)] +=
+      departure.elapsed.count();
+  queue_for_wire(*operations_[message.operation.index()], departure.tag);
+}
+
+void LaneEngine::queue_for_wire(OperationState& operation, std::uint32_t id) {
+  messages_[id].stage = MessageStage::Waiting;
+  messages_[id].left = queue_->now();
+  WireQueue& wire = operation.wires[wire_key(messages_[id])];
+  if (wire.last == no_index) {
+    wire.first = id;
+  } else {
+    messages_[wire.last].later = id;
+  }
+  wire.last = id;
+  if (!wire.busy) {
+    start_on_wire(operation, id);
+  }
+}
+
+/// The first of its queue.
+void LaneEngine::start_on_wire(OperationState& operation, std::uint32_t id) {
+  Message& message = messages_[id];
+  const LaneState& lane = operation.lanes[message.from_lane];
+  WireQueue& wire = operation.wires[wire_key(message)];
+  wire.busy = true;
+  wire.first = std::exchange(message.later, no_index);
+  if (wire.first == no_index) {
+    wire.last = no_index;
+  }
+  message.stage = MessageStage::Wire;
+  routes_.count(message.path, message.bytes, lane.multiplicity);
+  network_->start(message.path, message.bytes, id, {1, lane.multiplicity, {}});
+  count_transfer();
+}
+
+void LaneEngine::left_wire(const Departure& departure) {
+  Message& message = messages_[departure.tag];
+  OperationState& operation = *operations_[message.operation.index()];
+  const Duration wire_time = std::min(departure.wire, departure.elapsed);
+  // It also shared the wire with those before it.
+  const Duration all = queue_->now() - message.left;
+  std::int64_t* const vector = messages_.vector(departure.tag);
+  vector[layout_.wire(routes_.level_of(departure.narrowest))] += wire_time.count();
+  vector[layout_.sharing(routes_.level_of(departure.bottleneck))] += (all - wire_time).count();
+  set_out(operation, departure.tag);
+  WireQueue& wire = operation.wires[wire_key(message)];
+  if (options_->observer == nullptr) {
+    routes_.release(message.path);
+  }
+  wire.busy = false;
+  if (wire.first != no_index) {
+    start_on_wire(operation, wire.first);
+  }
+}
+
+}  // namespace collsim::detail

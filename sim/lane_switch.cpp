@@ -1,0 +1,101 @@
+// Steps that read and write through a switch (Movement::Multimem): one transfer over a tree of links
+// stands for all their messages.
+
+#include <algorithm>
+
+#include "sim/lanes.hpp"
+#include "topology/error.hpp"
+
+namespace collsim::detail {
+
+PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t index) {
+  const LaneState& lane = operation.lanes[index];
+  const auto known = operation.group_paths.find(index);
+  const GroupPath wanted{lane.receives, lane.sends, lane.reads_own, lane.writes_own, {}};
+  if (known != operation.group_paths.end()) {
+    const GroupPath& group = known->second;
+    if (group.receives == wanted.receives && group.sends == wanted.sends &&
+        group.reads_own == wanted.reads_own && group.writes_own == wanted.writes_own) {
+      return group.path;
+    }
+    routes_.release(group.path);
+  }
+  const std::uint32_t number = operation.lane_number(index);
+  std::vector<DeviceId> read_from;
+  std::vector<DeviceId> write_to;
+  for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
+    const Connection from =
+        operation.program->receive_from(lane.rank, number, lane.receives.first + slot);
+    read_from.push_back(operation.gpu(from.peer));
+  }
+  for (std::uint32_t slot = 0; slot < lane.sends.count; ++slot) {
+    const Connection to = operation.program->send_to(lane.rank, number, lane.sends.first + slot);
+    write_to.push_back(operation.gpu(to.peer));
+  }
+  if (lane.reads_own && !read_from.empty()) {
+    read_from.push_back(operation.gpu(lane.rank));
+  }
+  if (lane.writes_own && !write_to.empty()) {
+    write_to.push_back(operation.gpu(lane.rank));
+  }
+  GroupPath group = wanted;
+  group.path = routes_.open_multimem(operation.gpu(lane.rank), read_from, write_to);
+  operation.group_paths[index] = group;
+  return group.path;
+}
+
+void LaneEngine::start_through_switch(OperationState& operation, std::uint32_t index) {
+  LaneState& lane = operation.lanes[index];
+  lane.stage = LaneStage::Sending;
+  lane.sending = 1;
+  lane.last_slot = no_index;
+  const PathId path = path_through_switch(operation, index);
+  const std::uint32_t group = messages_.take();
+  messages_[group].stage = MessageStage::Group;
+  messages_[group].operation = operation.id;
+  messages_[group].from_lane = index;
+  messages_[group].path = path;
+  for (std::uint32_t number = lane.sends.count; number-- > 0;) {
+    const std::uint32_t id = new_message(operation, index, lane.sends.first + number);
+    messages_[id].later = std::exchange(messages_[group].later, id);
+  }
+  routes_.retain(path);
+  routes_.count(path, lane.bytes, lane.multiplicity);
+  network_->start(path, lane.bytes, group, terms_of(lane));
+  count_transfer();
+}
+
+void LaneEngine::left_through_switch(const Departure& departure) {
+  const Message group = messages_[departure.tag];
+  OperationState& operation = *operations_[group.operation.index()];
+  const std::uint32_t index = group.from_lane;
+  LaneState& lane = operation.lanes[index];
+  SendEnd end;
+  end.elapsed = departure.elapsed;
+  end.wire = std::min(departure.wire, departure.elapsed);
+  end.capped = std::clamp(departure.capped, end.wire, end.elapsed);
+  end.wire_level = routes_.level_of(departure.narrowest);
+  end.sharing_level = routes_.level_of(departure.bottleneck);
+  lane.last_left = queue_->now();
+  std::uint32_t next = group.later;
+  while (next != no_index) {
+    const std::uint32_t id = next;
+    next = std::exchange(messages_[id].later, no_index);
+    message_left(operation, id, end);
+    set_out(operation, id);
+    if (options_->critical_path) {
+      remember_sent(operation, messages_[id], messages_[id].send_slot == lane.sends.first);
+    }
+    if (options_->observer == nullptr) {
+      routes_.release(messages_[id].path);
+    }
+  }
+  routes_.release(group.path);
+  messages_.give_back(departure.tag);
+  add_send(vector_of(operation, index), lane, end);
+  lane.clock = queue_->now();
+  lane.sending = 0;
+  go_on(operation, index);
+}
+
+}  // namespace collsim::detail

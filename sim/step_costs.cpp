@@ -1,0 +1,288 @@
+#include "sim/step_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+/// Threads of a block whose rates the parameters give, and the fewest that are any block.
+constexpr std::uint32_t whole_block = 512;
+constexpr std::uint32_t least_block = 128;
+constexpr std::int64_t bytes_per_thread = 8;  // of a pass in LL
+
+/// How much wider than the narrowest a block is: 0 … 1.
+double width(std::uint32_t threads) {
+  const double above = static_cast<double>(std::max(threads, least_block) - least_block);
+  return std::min(1.0, above / (whole_block - least_block));
+}
+
+Duration scaled(Duration time, double factor) {
+  return Duration(std::llround(static_cast<double>(time.count()) * factor));
+}
+
+/// The time for `bytes` at so many parts of a rate; none where there is no limit.
+Duration time_at(std::optional<Bandwidth> rate, Bytes bytes, std::int64_t parts,
+                 std::int64_t of_parts) {
+  if (!rate || bytes == Bytes(0)) {
+    return Duration{};
+  }
+  std::int64_t units = 0;
+  COLLSIM_ENSURE(!__builtin_mul_overflow(rate->units(), parts, &units), "a rate exceeds 64 bits");
+  return transfer_time(bytes, Rate(units, of_parts));
+}
+
+bool reduces(Primitive primitive) {
+  switch (primitive) {
+    case Primitive::Reduce:
+    case Primitive::ReduceSend:
+    case Primitive::ReceiveReduceSend:
+    case Primitive::ReceiveReduceCopy:
+    case Primitive::ReceiveReduceCopySend:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool sends(Primitive primitive) {
+  switch (primitive) {
+    case Primitive::Send:
+    case Primitive::CopySend:
+    case Primitive::ReduceSend:
+    case Primitive::ReceiveSend:
+    case Primitive::ReceiveCopySend:
+    case Primitive::ReceiveReduceSend:
+    case Primitive::ReceiveReduceCopySend:
+      return true;
+    default:
+      return false;
+  }
+}
+
+StepCost simple_cost(const CostParameters& costs, const LaneWork& work, Primitive primitive,
+                     Bytes bytes) {
+  const bool reducing = reduces(primitive);
+  StepCost cost;
+  cost.held.item = reducing ? CostItem::SimpleSliceReduce : CostItem::SimpleSliceCopy;
+  cost.held.time = costs.time(cost.held.item);
+  cost.work.item = CostItem::SimpleLocalRate;
+  if (sends(primitive)) {
+    const bool narrow = reducing && work.narrow && costs.rate(CostItem::SimpleNarrowRate);
+    cost.work.item = narrow ? CostItem::SimpleNarrowRate : CostItem::SimpleChannelRate;
+  }
+  cost.work.time = time_at(costs.rate(cost.work.item), bytes, work.threads, whole_block);
+  return cost;
+}
+
+StepCost ll_cost(const CostParameters& costs, const LaneWork& work, Primitive primitive,
+                 Bytes bytes) {
+  const bool reducing = reduces(primitive);
+  const double q = width(work.threads);
+  const double wide = 0.75 * q * std::sqrt(q) + (work.channels > 1 ? 0.25 : 0.0);
+  StepCost cost;
+  if (sends(primitive)) {
+    cost.held.item = reducing ? CostItem::LLWideReduce : CostItem::LLWideCopy;
+    cost.held.time = scaled(costs.time(cost.held.item), wide);
+  }
+  const std::int64_t pass = bytes_per_thread * std::max<std::int64_t>(work.threads, 1);
+  const std::int64_t passes = (bytes.count() + pass - 1) / pass;
+  cost.work.item = reducing ? CostItem::LLPassReduce : CostItem::LLPassCopy;
+  cost.work.time = std::max<std::int64_t>(passes - 1, 0) * costs.time(cost.work.item);
+  return cost;
+}
+
+StepCost send_recv_cost(const CostParameters& costs, const LaneWork& work, Primitive primitive,
+                        Bytes bytes) {
+  StepCost cost;
+  if (work.protocol == WireProtocol::LL) {
+    cost.work.item = CostItem::SendRecvLLRate;
+  } else {
+    cost.work.item = primitive == Primitive::Receive ? CostItem::SendRecvReceiveRate
+                                                     : CostItem::SendRecvChannelRate;
+  }
+  // A block's threads are divided among its sends and receives: half of them are one send's.
+  const std::uint32_t threads = std::min(work.threads, whole_block / 2);
+  cost.work.time = time_at(costs.rate(cost.work.item), bytes, threads, whole_block / 2);
+  return cost;
+}
+
+StepCost multicast_cost(const CostParameters& costs, Movement movement, bool continues,
+                        Bytes bytes) {
+  StepCost cost;
+  cost.held.item = CostItem::MulticastStage;
+  if (!continues) {
+    cost.held.time = costs.time(CostItem::MulticastStage);
+  }
+  cost.work.item = CostItem::MulticastCopyRate;
+  if (movement != Movement::Multimem) {
+    cost.work.time = time_at(costs.rate(CostItem::MulticastCopyRate), bytes, 1, 1);
+  }
+  return cost;
+}
+
+CostItem of_path(PathKind path, CostItem nvlink, CostItem pcie, CostItem network) {
+  switch (path) {
+    case PathKind::Nvlink:
+      return nvlink;
+    case PathKind::Pcie:
+      return pcie;
+    case PathKind::Network:
+      return network;
+  }
+  COLLSIM_ENSURE(false, "a value outside its enumeration");
+}
+
+CostItem message_item(const LaneWork& work, PathKind path) {
+  using enum CostItem;
+  if (work.protocol == WireProtocol::LL) {
+    return of_path(path, LLHopNvlink, LLHopPcie, LLHopNetwork);
+  }
+  if (work.protocol == WireProtocol::LL128) {
+    return of_path(path, LL128HopNvlink, LL128HopPcie, LL128HopNetwork);
+  }
+  if (work.kernel == Kernel::SendRecv) {
+    return of_path(path, SendRecvHandoffNvlink, SendRecvHandoffPcie, SendRecvHandoffNetwork);
+  }
+  if (work.kernel == Kernel::Multicast && path != PathKind::Network) {
+    return MulticastHandoff;
+  }
+  return of_path(path, SimpleHandoffNvlink, SimpleHandoffPcie, SimpleHandoffNetwork);
+}
+
+}  // namespace
+
+PathKind kind_of(const Graph& graph, const Route& route) {
+  PathKind kind = PathKind::Nvlink;
+  for (const RouteHop& hop : route.hops) {
+    switch (graph.link(hop.link).kind) {
+      case LinkKind::Infiniband:
+      case LinkKind::Ethernet:
+        return PathKind::Network;
+      case LinkKind::Pcie:
+      case LinkKind::Socket:
+        kind = PathKind::Pcie;
+        break;
+      case LinkKind::Generic:
+      case LinkKind::Nvlink:
+      case LinkKind::Xgmi:
+        break;
+    }
+  }
+  return kind;
+}
+
+StepCost step_cost(const CostParameters& costs, const LaneWork& work, Primitive primitive,
+                   Movement movement, bool continues, Bytes bytes) {
+  if (work.kernel == Kernel::SendRecv) {
+    return send_recv_cost(costs, work, primitive, bytes);
+  }
+  if (work.kernel == Kernel::Multicast) {
+    return multicast_cost(costs, movement, continues, bytes);
+  }
+  switch (work.protocol) {
+    case WireProtocol::Simple:
+      return simple_cost(costs, work, primitive, bytes);
+    case WireProtocol::LL:
+      return ll_cost(costs, work, primitive, bytes);
+    case WireProtocol::LL128: {
+      StepCost cost;
+      cost.work.item = CostItem::LL128GpuRate;
+      cost.work.time = time_at(costs.rate(CostItem::LL128GpuRate), bytes, 1, work.channels);
+      return cost;
+    }
+    case WireProtocol::None:
+      break;
+  }
+  COLLSIM_ENSURE(false, "a step without a protocol costs nothing");
+}
+
+CostPart message_cost(const CostParameters& costs, const LaneWork& work, PathKind path) {
+  const CostItem item = message_item(work, path);
+  return {item, costs.time(item)};
+}
+
+WireFactor wire_factor(WireProtocol protocol) {
+  switch (protocol) {
+    case WireProtocol::LL:
+      return {2, 1};
+    case WireProtocol::LL128:
+      return {16, 15};
+    default:
+      return {1, 1};
+  }
+}
+
+std::vector<CostPart> launch_costs(const CostParameters& costs, const Program& program, Rank rank,
+                                   CallIs call, LaunchFrom launch) {
+  std::vector<CostPart> parts;
+  if (program.lane_count(rank) == 0) {
+    return parts;
+  }
+  const Lane lane = program.lane(rank, 0);
+  if (lane.protocol == WireProtocol::None) {
+    return parts;
+  }
+  const auto add = [&](CostItem item, Duration time) {
+    if (time > Duration{}) {
+      parts.push_back({item, time});
+    }
+  };
+  const auto add_whole = [&](CostItem item) { add(item, costs.time(item)); };
+  if (lane.kernel == Kernel::SendRecv) {
+    add_whole(CostItem::LaunchSendRecv);
+    const std::uint32_t peers = std::max(program.peers(rank), 1U);
+    add(CostItem::LaunchPeer,
+        static_cast<std::int64_t>(peers - 1) * costs.time(CostItem::LaunchPeer));
+  } else {
+    add_whole(CostItem::LaunchCollective);
+    if (lane.kernel == Kernel::Multicast) {
+      add_whole(CostItem::MulticastStart);
+    } else if (lane.protocol == WireProtocol::LL) {
+      const double wide = 0.4 * width(lane.threads) + (program.channels() > 1 ? 0.6 : 0.0);
+      add(CostItem::LLStart, scaled(costs.time(CostItem::LLStart), wide));
+    } else if (lane.protocol == WireProtocol::LL128) {
+      add_whole(CostItem::LL128Start);
+    }
+  }
+  if (call == CallIs::Isolated) {
+    add_whole(CostItem::LaunchIsolated);
+  }
+  if (launch == LaunchFrom::CudaGraph) {
+    add_whole(CostItem::LaunchGraph);
+  }
+  return parts;
+}
+
+std::int64_t share_of(const CostParameters& costs, LinkKind kind, Kernel kernel) {
+  switch (kind) {
+    case LinkKind::Nvlink:
+    case LinkKind::Xgmi:
+      switch (kernel) {
+        case Kernel::Collective:
+          return costs.share(CostItem::ShareNvlink);
+        case Kernel::SendRecv:
+          return costs.share(CostItem::ShareNvlinkSendRecv);
+        case Kernel::Multicast:
+          return costs.share(CostItem::ShareNvlinkMulticast);
+      }
+      break;
+    case LinkKind::Pcie:
+      return costs.share(CostItem::SharePcie);
+    case LinkKind::Socket:
+      return costs.share(CostItem::ShareSocket);
+    case LinkKind::Infiniband:
+    case LinkKind::Ethernet:
+      return costs.share(CostItem::ShareNetwork);
+    case LinkKind::Generic:
+      break;
+  }
+  constexpr std::int64_t whole = 1'000'000;
+  return whole;
+}
+
+}  // namespace collsim

@@ -1,0 +1,79 @@
+#pragma once
+
+// Which step pays which cost: from what a program says about a lane and a step to times and rates.
+// Forms (all numbers are CostParameters):
+//   Simple  a slice holds its lane for slice_copy or slice_reduce, then its bytes flow at no more than
+//           channel_rate; the peer sees it a handoff after the wire. A primitive without a send takes
+//           its bytes at local_rate.
+//   LL      a step whose block has more than the fewest threads, or one of several blocks, costs up to
+//           wide_copy or wide_reduce more; its bytes take a pass of 8 bytes a thread, the first one
+//           free; the peer sees them a hop after the wire.
+//   LL128   bytes flow at gpu_rate over all channels; a hop as above.
+//   Sends and receives: bytes at channel_rate (LL: ll_rate), receives at receive_rate.
+//   NVLS    a stage costs `stage` for a loop; copies run at copy_rate.
+// A lane's rates are those of its threads: in proportion to a whole block's.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/program.hpp"
+#include "sim/costs.hpp"
+#include "topology/graph.hpp"
+#include "topology/routing.hpp"
+
+namespace collsim {
+
+/// What a message mainly goes over.
+enum class PathKind : std::uint8_t { Nvlink, Pcie, Network };
+[[nodiscard]] PathKind kind_of(const Graph& graph, const Route& route);
+
+struct CostPart {
+  CostItem item{};
+  Duration time{};
+};
+
+/// What all steps of a lane have in common.
+struct LaneWork {
+  WireProtocol protocol = WireProtocol::None;
+  Kernel kernel = Kernel::Collective;
+  std::uint32_t threads = 0;
+  std::uint32_t channels = 1;  ///< of the program
+  bool narrow = false;         ///< elements of one byte
+};
+
+struct StepCost {
+  CostPart held;  ///< before the first byte moves
+  CostPart work;  ///< that the threads need for the bytes, at least, while they flow
+};
+
+/// Requires: work.protocol is not None. `bytes` of a message, or of a local copy.
+[[nodiscard]] StepCost step_cost(const CostParameters& costs, const LaneWork& work,
+                                 Primitive primitive, Movement movement, bool continues,
+                                 Bytes bytes);
+
+/// What a message costs after its last byte has left, beside the wire's latency.
+[[nodiscard]] CostPart message_cost(const CostParameters& costs, const LaneWork& work,
+                                    PathKind path);
+
+/// What the bytes of a message come to on the wire: 2 / 1 for LL, 16 / 15 for LL128.
+struct WireFactor {
+  std::uint32_t numerator = 1;
+  std::uint32_t denominator = 1;
+};
+[[nodiscard]] WireFactor wire_factor(WireProtocol protocol);
+
+/// Whether the call follows others on its stream, as nccl-tests times it, or is alone.
+enum class CallIs : std::uint8_t { BackToBack, Isolated };
+enum class LaunchFrom : std::uint8_t { Stream, CudaGraph };
+
+/// What a GPU pays before its lanes start. Nothing for programs without a protocol.
+[[nodiscard]] std::vector<CostPart> launch_costs(const CostParameters& costs,
+                                                 const Program& program, Rank rank, CallIs call,
+                                                 LaunchFrom launch);
+
+/// What of a link's nominal rate the lanes of a kernel can have, in millionths.
+[[nodiscard]] std::int64_t share_of(const CostParameters& costs, LinkKind kind, Kernel kernel);
+
+}  // namespace collsim
