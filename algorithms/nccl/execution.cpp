@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "algorithms/nccl/call_geometry.hpp"
 #include "algorithms/nccl/slices.hpp"
@@ -17,15 +18,15 @@ constexpr int fifo_slots = 8;
 constexpr std::int64_t least_slice_part = 32;
 constexpr std::int64_t slice_grain = 16;
 
-/// One channel's part, or the whole where channels interleave; with 1 as the unit of `count`.
-struct Shape {
+/// What the chunk of a channel's part follows from, but for the part's size.
+struct ChunkRule {
   const TuningInput& input;
   const Tuning& tuning;
   const CollectiveCall& call;
   const Contender& contender;
   Function function{};
 
-  /// The chunk for a part of `count` elements of the call's type, in such elements.
+  /// For a part of `count` elements; in elements, too.
   [[nodiscard]] std::int64_t chunk(std::int64_t count) const {
     const std::int64_t size = size_of(call.type).count();
     const std::int64_t blocks = call.blocked() ? call.ranks : 1;
@@ -36,8 +37,8 @@ struct Shape {
 };
 
 /// Each channel has a part of its own, one behind the other.
-std::vector<ChannelWork> parts_of(const Shape& shape, const CallGeometry& geometry) {
-  const std::int64_t size = size_of(shape.call.type).count();
+std::vector<ChannelWork> parts_of(const ChunkRule& rule, const CallGeometry& geometry) {
+  const std::int64_t size = size_of(rule.call.type).count();
   std::vector<ChannelWork> work;
   work.reserve(geometry.parts.size());
   std::int64_t first = 0;
@@ -47,11 +48,11 @@ std::vector<ChannelWork> parts_of(const Shape& shape, const CallGeometry& geomet
     const std::int64_t count = bytes / size;
     // Equal parts have equal chunks.
     const std::int64_t chunk =
-        !work.empty() && work.back().count == count ? work.back().chunk : shape.chunk(count);
+        !work.empty() && work.back().count == count ? work.back().chunk : rule.chunk(count);
     work.push_back({static_cast<std::uint32_t>(part.channel), 1, first, count, chunk});
     first += count;
   }
-  COLLSIM_ENSURE(first == shape.call.count, "the parts of channels are the whole");
+  COLLSIM_ENSURE(first == rule.call.count, "the parts of channels are the whole");
   return work;
 }
 
@@ -59,6 +60,7 @@ std::vector<ChannelWork> parts_of(const Shape& shape, const CallGeometry& geomet
 std::vector<ChannelWork> interleaved(const CollectiveCall& call, const CallGeometry& geometry) {
   const std::int64_t chunk = geometry.chunk.bytes / size_of(call.type).count();
   std::vector<ChannelWork> work;
+  work.reserve(static_cast<std::size_t>(geometry.shape.channels));
   for (int channel = 0; channel < geometry.shape.channels; ++channel) {
     work.push_back({static_cast<std::uint32_t>(channel), 1, 0, call.count, chunk});
   }

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <optional>
-#include <utility>
 
+#include "algorithms/nccl/channel_tables.hpp"
 #include "algorithms/nccl/divided_up.hpp"
 #include "algorithms/nccl/slices.hpp"
 #include "algorithms/rank_circle.hpp"
@@ -24,19 +25,18 @@ class RingOrder {
     }
   }
 
+  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(order_.size()); }
   [[nodiscard]] std::uint32_t position(Rank rank) const { return position_[rank.index()]; }
   /// The rank `distance` places before a position.
   [[nodiscard]] Rank before(std::uint32_t position, std::uint32_t distance) const {
-    return order_[collsim::before(Rank(position), distance, size()).index()];
+    return order_[collsim::before(Rank(position), distance, ranks()).index()];
   }
   [[nodiscard]] Rank next(Rank rank) const {
-    return order_[after(Rank(position(rank)), 1, size()).index()];
+    return order_[after(Rank(position(rank)), 1, ranks()).index()];
   }
   [[nodiscard]] Rank previous(Rank rank) const { return before(position(rank), 1); }
 
  private:
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(order_.size()); }
-
   std::vector<Rank> order_;
   std::vector<std::uint32_t> position_;  // by rank
 };
@@ -73,7 +73,7 @@ class RingProgram : public Program {
   [[nodiscard]] std::string_view algorithm() const override { return "nccl-ring"; }
 
   [[nodiscard]] std::uint32_t lane_count(Rank) const override {
-    return static_cast<std::uint32_t>(channels_.size());
+    return static_cast<std::uint32_t>(loops_.size());
   }
   [[nodiscard]] Lane lane(Rank, std::uint32_t lane) const override {
     const ChannelWork& work = execution_.work[lane];
@@ -86,10 +86,10 @@ class RingProgram : public Program {
             work.multiplicity};
   }
   [[nodiscard]] std::uint64_t step_count(Rank, std::uint32_t lane) const override {
-    return loops(lane) * loop_primitives_ * slices();
+    return loops_[lane] * loop_primitives_ * slices();
   }
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override {
-    const RingOrder& ring = ring_of(lane);
+    const RingOrder& ring = orders_[lane];
     const std::uint64_t primitive = index / slices();
     const std::uint64_t loop = primitive / loop_primitives_;
     const PrimitiveCall asked = primitive_call(
@@ -110,33 +110,21 @@ class RingProgram : public Program {
     return step;
   }
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane, std::uint32_t) const override {
-    return {ring_of(lane).next(rank), lane, 0};
+    return {orders_[lane].next(rank), lane, 0};
   }
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
                                         std::uint32_t) const override {
-    return {ring_of(lane).previous(rank), lane, 0};
+    return {orders_[lane].previous(rank), lane, 0};
   }
   [[nodiscard]] Bytes scratch_bytes(Rank) const override { return Bytes(0); }
 
-  [[nodiscard]] std::uint32_t channels() const override {
-    std::uint32_t count = 0;
-    for (const ChannelWork& work : execution_.work) {
-      count += work.multiplicity;
-    }
-    return count;
-  }
+  [[nodiscard]] std::uint32_t channels() const override { return channel_count(execution_); }
   [[nodiscard]] std::uint32_t chunks() const override {
-    std::uint64_t most = 0;
-    for (std::uint32_t lane = 0; lane < channels_.size(); ++lane) {
-      most = std::max(most, loops(lane));
-    }
-    return static_cast<std::uint32_t>(most);
+    return static_cast<std::uint32_t>(*std::ranges::max_element(loops_));
   }
   [[nodiscard]] std::uint64_t transfer_count() const override {
-    std::uint64_t loops_of_all = 0;
-    for (std::uint32_t lane = 0; lane < channels_.size(); ++lane) {
-      loops_of_all += loops(lane);
-    }
+    const std::uint64_t loops_of_all =
+        std::accumulate(loops_.begin(), loops_.end(), std::uint64_t{0});
     return loops_of_all * slices() * loop_messages_;
   }
 
@@ -151,20 +139,15 @@ class RingProgram : public Program {
 
   RingProgram(const Execution& execution, const std::vector<std::vector<Rank>>& rings,
               LoopShape loop)
-      : execution_(execution), loop_primitives_(loop.primitives), loop_messages_(loop.messages) {
-    std::vector<const std::vector<Rank>*> known;
-    for (const ChannelWork& work : execution_.work) {
-      const std::vector<Rank>& ring = rings.at(work.channel);
-      const auto found =
-          std::ranges::find_if(known, [&ring](const auto* other) { return *other == ring; });
-      const auto index = static_cast<std::size_t>(found - known.begin());
-      if (found == known.end()) {
-        COLLSIM_ENSURE(ring.size() == execution.call.ranks, "a ring has every rank");
-        known.push_back(&ring);
-        orders_.emplace_back(ring);
-      }
-      channels_.push_back(
-          {index, static_cast<std::uint64_t>(divided_up(work.count, work.chunk * loop.chunks))});
+      : execution_(execution),
+        orders_(execution.work, rings),
+        loop_primitives_(loop.primitives),
+        loop_messages_(loop.messages) {
+    for (std::size_t lane = 0; lane < execution_.work.size(); ++lane) {
+      const ChannelWork& work = execution_.work[lane];
+      COLLSIM_ENSURE(orders_[lane].ranks() == ranks(), "a ring has every rank");
+      loops_.push_back(
+          static_cast<std::uint64_t>(divided_up(work.count, work.chunk * loop.chunks)));
     }
   }
 
@@ -191,17 +174,8 @@ class RingProgram : public Program {
   }
 
  private:
-  struct Channel {
-    std::size_t order;
-    std::uint64_t loops;
-  };
-
   [[nodiscard]] std::uint64_t slices() const {
     return static_cast<std::uint64_t>(execution_.slices);
-  }
-  [[nodiscard]] std::uint64_t loops(std::uint32_t lane) const { return channels_[lane].loops; }
-  [[nodiscard]] const RingOrder& ring_of(std::uint32_t lane) const {
-    return orders_[channels_[lane].order];
   }
   [[nodiscard]] Bytes bytes(std::int64_t elements) const {
     return Bytes(elements * element_bytes_);
@@ -212,10 +186,10 @@ class RingProgram : public Program {
 
   Execution execution_;
   std::int64_t element_bytes_ = size_of(execution_.call.type).count();
+  ChannelTables<RingOrder> orders_;  // by lane
   std::uint64_t loop_primitives_;
   std::uint64_t loop_messages_;
-  std::vector<RingOrder> orders_;
-  std::vector<Channel> channels_;  // by lane
+  std::vector<std::uint64_t> loops_;  // by lane
 };
 
 /// A loop has a chunk for each rank: the chunk of position i starts behind that position, collects

@@ -5,6 +5,7 @@
 
 #include "algorithms/check.hpp"
 #include "algorithms/nccl/ring_program.hpp"
+#include "algorithms/nccl/tree_program.hpp"
 #include "algorithms/program_walk.hpp"
 #include "tests/algorithms/program_laws.hpp"
 #include "tests/catch.hpp"
@@ -94,7 +95,8 @@ Execution execution_on(const ReferenceMachine& machine, const CollectiveCall& ca
 }
 
 std::unique_ptr<Program> program_on(const ReferenceMachine& machine, const Execution& execution) {
-  return build_ring_program(execution, rings_of(machine));
+  return execution.algorithm == Algorithm::Tree ? build_tree_program(execution, trees_of(machine))
+                                                : build_ring_program(execution, rings_of(machine));
 }
 
 void require_right(const Program& program) {
