@@ -7,8 +7,10 @@
 // The call is alone in its group. Buffers that the user registered are not modelled. Source: NCCL
 // 2.28.9, src/enqueue.cc, src/device/all_reduce.h and its like, src/device/prims_simple.h.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "algorithms/collective.hpp"
@@ -36,12 +38,16 @@ struct Execution {
   CollectiveCall call{};
   Algorithm algorithm{Algorithm::Ring};
   Protocol protocol{Protocol::Simple};
-  int threads{0};  ///< of a block, those that move data
-  int slices{1};   ///< of a chunk: synchronisations of a primitive
-  int fifo{8};     ///< slices that fit the buffer of a connection
+  /// Of a block. Of Ring those that move data; other algorithms split a block into groups, each
+  /// with threads that only synchronise.
+  int threads{0};
+  int slices{1};  ///< of a chunk: synchronisations of a primitive
+  int fifo{8};    ///< slices that fit the buffer of a connection
   /// A slice has at least so many elements, where the chunk has them: what is left makes the next
   /// slices shorter, or empty.
   std::int64_t least_slice{0};
+  /// Larger slices are whole multiples of so many elements, but for the last.
+  std::int64_t slice_grain{16};
   /// Every channel has the whole as its part and takes each channels-th loop (CollNet, NVLS over
   /// several nodes).
   bool interleaved{false};
@@ -52,12 +58,19 @@ struct Execution {
 /// Requires: a collective that NCCL has algorithms for, call.count > 0, at least 2 ranks.
 [[nodiscard]] Execution execution_of(const Decisions& decisions, const CollectiveCall& call,
                                      const TunedChoice& choice);
+[[nodiscard]] Execution execution_of(const TuningInput& input, const Tuning& tuning,
+                                     const CollectiveCall& call, const TunedChoice& choice);
 
 /// Joins channels whose lanes do the same on the same ranks: equal parts and chunks, and ring, trees
 /// or heads alike. Time is the same where the routes of connections do not depend on the channel.
+/// Channels that interleave stay apart.
 [[nodiscard]] Execution joined_channels(const Decisions& decisions, Execution execution);
+/// The same, where channels have equal connections if they have equal numbers in `wiring`.
+/// Shapes: wiring[channel].
+[[nodiscard]] Execution joined_channels(Execution execution, std::span<const std::size_t> wiring);
 
 /// The program of an execution. Requires: as execution_of().
+/// Throws: InputError for an algorithm that has no program.
 [[nodiscard]] std::unique_ptr<Program> build_program(const Decisions& decisions,
                                                      const Execution& execution);
 

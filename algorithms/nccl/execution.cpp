@@ -1,0 +1,182 @@
+#include "algorithms/nccl/execution.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "algorithms/nccl/call_geometry.hpp"
+#include "algorithms/nccl/slices.hpp"
+#include "algorithms/nccl/trees.hpp"
+#include "topology/error.hpp"
+
+namespace collsim::nccl {
+
+namespace {
+
+constexpr int fifo_slots = 8;
+// A slice is at least this part of the slots it may fill.
+constexpr std::int64_t least_slice_part = 32;
+constexpr std::int64_t slice_grain = 16;
+
+/// What the chunk of a channel's part follows from, but for the part's size.
+struct ChunkRule {
+  const TuningInput& input;
+  const Tuning& tuning;
+  const CollectiveCall& call;
+  const Contender& contender;
+  Function function{};
+
+  /// For a part of `count` elements; in elements, too.
+  [[nodiscard]] std::int64_t chunk(std::int64_t count) const {
+    const std::int64_t size = size_of(call.type).count();
+    const std::int64_t blocks = call.blocked() ? call.ranks : 1;
+    const ChunkRequest request{function, contender.algorithm, contender.protocol,
+                               static_cast<std::uint64_t>(count * size * blocks), 1};
+    return chunk_size(input, tuning, request).bytes / size;
+  }
+};
+
+/// Each channel has a part of its own, one behind the other.
+std::vector<ChannelWork> parts_of(const ChunkRule& rule, const CallGeometry& geometry) {
+  const std::int64_t size = size_of(rule.call.type).count();
+  std::vector<ChannelWork> work;
+  work.reserve(geometry.parts.size());
+  std::int64_t first = 0;
+  for (const ChannelPart& part : geometry.parts) {
+    const std::int64_t bytes = part.count * geometry.element_size;
+    COLLSIM_ENSURE(bytes % size == 0, "channels share whole elements");
+    const std::int64_t count = bytes / size;
+    // Equal parts have equal chunks.
+    const std::int64_t chunk =
+        !work.empty() && work.back().count == count ? work.back().chunk : rule.chunk(count);
+    work.push_back({static_cast<std::uint32_t>(part.channel), 1, first, count, chunk});
+    first += count;
+  }
+  COLLSIM_ENSURE(first == rule.call.count, "the parts of channels are the whole");
+  return work;
+}
+
+/// Every channel has the whole.
+std::vector<ChannelWork> interleaved(const CollectiveCall& call, const CallGeometry& geometry) {
+  const std::int64_t chunk = geometry.chunk.bytes / size_of(call.type).count();
+  std::vector<ChannelWork> work;
+  work.reserve(static_cast<std::size_t>(geometry.shape.channels));
+  for (int channel = 0; channel < geometry.shape.channels; ++channel) {
+    work.push_back({static_cast<std::uint32_t>(channel), 1, 0, call.count, chunk});
+  }
+  return work;
+}
+
+/// What is alike gets the number of its first appearance.
+template <class Wiring>
+std::vector<std::size_t> numbered(const std::vector<Wiring>& channels) {
+  std::vector<std::size_t> numbers;
+  numbers.reserve(channels.size());
+  for (const Wiring& wiring : channels) {
+    numbers.push_back(static_cast<std::size_t>(std::find(channels.begin(), channels.end(), wiring) -
+                                               channels.begin()));
+  }
+  return numbers;
+}
+
+/// NVLS and PAT connect the same ranks on every channel; NVLSTree has one of its two trees on even
+/// channels and the other one on odd channels.
+std::vector<std::size_t> by_turns(const Execution& execution, std::size_t kinds) {
+  std::vector<std::size_t> numbers(std::size_t{execution.work.back().channel} + 1);
+  for (std::size_t channel = 0; channel < numbers.size(); ++channel) {
+    numbers[channel] = channel % kinds;
+  }
+  return numbers;
+}
+
+}  // namespace
+
+Execution execution_of(const TuningInput& input, const Tuning& tuning, const CollectiveCall& call,
+                       const TunedChoice& choice) {
+  const std::optional<Function> function = function_of(call.kind);
+  COLLSIM_ENSURE(function.has_value(), "a collective that NCCL has algorithms for");
+  COLLSIM_ENSURE(call.count > 0 && call.ranks > 1, "something to communicate");
+  COLLSIM_ENSURE(static_cast<int>(call.ranks) == input.communicator.ranks,
+                 "a call of the communicator");
+  const Contender& contender = choice.contender;
+  const Call asked{*function, static_cast<std::uint64_t>(call.size().count()), call.type, call.op,
+                   1};
+  const CallGeometry geometry = call_geometry(input, tuning, asked, choice);
+  // NCCL counts slices in elements of its type: bytes where it does not reduce.
+  const std::int64_t scale = size_of(call.type).count() / geometry.element_size;
+
+  Execution execution;
+  execution.call = call;
+  execution.algorithm = contender.algorithm;
+  execution.protocol = contender.protocol;
+  execution.threads = contender.algorithm == Algorithm::Ring
+                          ? moving_threads(contender.protocol, geometry.shape.threads)
+                          : geometry.shape.threads;
+  execution.slices = geometry.chunk.steps / geometry.chunk.slice_steps;
+  execution.fifo = fifo_slots / geometry.chunk.slice_steps;
+  execution.slice_grain = slice_grain / scale;
+  if (execution.slices > 1) {
+    const std::int64_t slot =
+        slot_data(input.configuration, contender.protocol) / geometry.element_size;
+    execution.least_slice = slot * geometry.chunk.slice_steps / least_slice_part / scale;
+  }
+  execution.interleaved = geometry.parts.empty();
+  execution.work = execution.interleaved
+                       ? interleaved(call, geometry)
+                       : parts_of({input, tuning, call, contender, *function}, geometry);
+  return execution;
+}
+
+Execution execution_of(const Decisions& decisions, const CollectiveCall& call,
+                       const TunedChoice& choice) {
+  return execution_of(decisions.input(), decisions.tuning(), call, choice);
+}
+
+Execution joined_channels(Execution execution, std::span<const std::size_t> wiring) {
+  if (execution.interleaved) {
+    return execution;
+  }
+  std::vector<ChannelWork> joined;
+  for (const ChannelWork& work : execution.work) {
+    const auto alike = std::ranges::find_if(joined, [&](const ChannelWork& other) {
+      return other.count == work.count && other.chunk == work.chunk &&
+             wiring[other.channel] == wiring[work.channel];
+    });
+    if (alike == joined.end()) {
+      joined.push_back(work);
+    } else {
+      alike->multiplicity += work.multiplicity;
+    }
+  }
+  execution.work = std::move(joined);
+  return execution;
+}
+
+Execution joined_channels(const Decisions& decisions, Execution execution) {
+  const std::vector<ExecutionChannel>& channels = decisions.tuning().channels.collective;
+  switch (execution.algorithm) {
+    case Algorithm::Ring:
+      return joined_channels(
+          std::move(execution),
+          numbered(build_rings(decisions.graphs(), decisions.layout(), channels)));
+    case Algorithm::Tree:
+      return joined_channels(
+          std::move(execution),
+          numbered(build_trees(decisions.graphs().tree, decisions.layout(), channels)));
+    case Algorithm::Nvls:
+    case Algorithm::Pat: {
+      const std::vector<std::size_t> wiring = by_turns(execution, 1);
+      return joined_channels(std::move(execution), wiring);
+    }
+    case Algorithm::NvlsTree: {
+      const std::vector<std::size_t> wiring = by_turns(execution, 2);
+      return joined_channels(std::move(execution), wiring);
+    }
+    case Algorithm::CollNetDirect:
+    case Algorithm::CollNetChain:
+      break;  // interleaved
+  }
+  return execution;
+}
+
+}  // namespace collsim::nccl
