@@ -71,6 +71,7 @@ SendRecvPlan send_recv_plan(const TuningInput& input, const CollectiveCall& call
       call.ranks, static_cast<std::uint32_t>(p2p_group_size(communicator, input.configuration)));
   plan.ranks_per_node = static_cast<std::uint32_t>(communicator.max_ranks_per_node);
   plan.channels = static_cast<std::uint32_t>(channels.p2p);
+  plan.batches = input.constants.send_recv_batches;
   plan.local = shape(PeerIs::Local);
   plan.remote = communicator.nodes > 1 ? shape(PeerIs::Remote) : plan.local;
   plan.first_channel.reserve(call.ranks);

@@ -24,6 +24,7 @@ struct SendRecvPlan {
   std::uint32_t channels{1};  ///< a power of two
   /// By round: the channel of part 0; the others follow, modulo the channels.
   std::vector<std::uint32_t> first_channel{};
+  SendRecvBatches batches{SendRecvBatches::AnyRounds};
   SendRecvShape local{};   ///< to ranks of the own node, and to itself
   SendRecvShape remote{};  ///< to ranks of other nodes; the same as `local` on one node
 

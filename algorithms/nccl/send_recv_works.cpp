@@ -70,15 +70,15 @@ class LaneMaker {
   LaneMaker(const SendRecvPlan& plan, Rank rank) : plan_(plan), rank_(rank) {}
 
   void add_channel(std::uint32_t channel, const std::vector<ChannelRound>& rounds) {
-    const std::size_t before = works_.lanes.size();
-    for (std::size_t first = 0; first < rounds.size(); first += works_per_batch) {
-      const std::size_t count = std::min<std::size_t>(works_per_batch, rounds.size() - first);
+    const std::size_t first_lane = works_.lanes.size();
+    batch_ = 0;
+    for (std::size_t first = 0; first < rounds.size(); ++batch_) {
+      const std::size_t count = batch_size(rounds, first);
       const WarpShares shares = warp_shares(static_cast<std::uint32_t>(count));
-      for (std::size_t place = 0; place < count; ++place) {
-        place_ = static_cast<std::uint32_t>(place);
-        batch_ = static_cast<std::uint32_t>(first / works_per_batch);
-        add_work(channel, before, rounds[first + place], shares);
+      for (place_ = 0; place_ < count; ++place_) {
+        add_work(channel, first_lane, rounds[first + place_], shares);
       }
+      first += count;
     }
   }
 
@@ -89,6 +89,18 @@ class LaneMaker {
   }
 
  private:
+  [[nodiscard]] std::size_t batch_size(const std::vector<ChannelRound>& rounds,
+                                       std::size_t first) const {
+    const std::size_t most = std::min<std::size_t>(works_per_batch, rounds.size() - first);
+    std::size_t count = 1;
+    while (count < most && (plan_.batches == SendRecvBatches::AnyRounds ||
+                            rounds[first + count].round / works_per_batch ==
+                                rounds[first].round / works_per_batch)) {
+      ++count;
+    }
+    return count;
+  }
+
   void add_work(std::uint32_t channel, std::size_t first_lane, const ChannelRound& round,
                 WarpShares shares) {
     const std::uint32_t all = shares.send + shares.receive;
@@ -147,7 +159,7 @@ class LaneMaker {
   const SendRecvPlan& plan_;
   Rank rank_;
   RankWorks works_{};
-  std::uint32_t place_{0};
+  std::uint32_t place_{0};  ///< of the work at hand
   std::uint32_t batch_{0};
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 // What the blocks of a rank serve: its sends and receives, dealt to channels, batches and warps.
 //
-// On a channel the rounds that have a part there follow each other in batches of up to eight; the
-// works of a batch run side by side, each with an equal share of the block's warps, divided between
+// On a channel the rounds that have a part there follow each other in batches of up to eight (from
+// 2.29 on of the same eight rounds); the works of a batch run side by side, each with an equal share of the block's warps, divided between
 // its send and its receive (a lone send, a lone receive and a local copy have both shares). Protocol
 // and warps of a lane are fixed: a place in the batch is a lane for each combination that occurs.
 // Source: NCCL 2.28.9, src/device/sendrecv.h, src/enqueue.cc, src/device/prims_simple.h.

@@ -157,6 +157,23 @@ TEST_CASE("send/recv program: a batch begins when the one before is complete") {
   CHECK(joins == 16 * 16);
 }
 
+// One node of 72: 72 rounds, a part each, on 32 channels: a channel has the rounds k, k + 32 and, for
+// 8 of them, k + 64. Up to 2.28 they share a block: 6 warps each for three of them (2 receive, 3 send,
+// one of which posts), 10 for two (4 receive, 5 send). From 2.29 on they follow each other.
+TEST_CASE("send/recv program: rounds of different eights side by side or not") {
+  ReferenceMachine machine = nccl::test::nvlink_domain(72);
+  const auto together = program_of(machine, CollectiveKind::AllToAll, mib);
+  CHECK(lane_sorts(*together, Rank(70)) == Sorts{{"Copy Simple 160", 1},
+                                                 {"Receive Simple 64", 8 * 3 - 1},
+                                                 {"Send Simple 64", 8 * 3 - 1},
+                                                 {"Receive Simple 128", 24 * 2},
+                                                 {"Send Simple 128", 24 * 2}});
+  machine.constants = nccl::test::constants_of("2.30");
+  const auto apart = program_of(machine, CollectiveKind::AllToAll, mib);
+  CHECK(lane_sorts(*apart, Rank(70)) ==
+        Sorts{{"Copy Simple 608", 1}, {"Receive Simple 288", 32}, {"Send Simple 288", 32}});
+}
+
 // 128 groups on 16 channels: 8 batches of 8. Nothing grows with the square of the ranks.
 TEST_CASE("send/recv program: 1,024 ranks have as many lanes as a block has places") {
   const auto program = program_of(h100(128), CollectiveKind::AllToAll, 64 * kib);
