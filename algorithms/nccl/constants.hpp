@@ -74,6 +74,12 @@ enum class SendRecvLL : std::uint8_t {
   ChannelsUsed,     ///< parts are cut as for Simple first (2.29)
 };
 
+/// Which rounds of sends and receives a block may serve side by side, up to eight.
+enum class SendRecvBatches : std::uint8_t {
+  AnyRounds,  ///< (up to 2.28)
+  SameEight,  ///< of the same eight: 0 to 7, 8 to 15, … (2.29)
+};
+
 /// NVLS channels and chunks on several nodes of sm 100 and up.
 enum class NvlsNetwork : std::uint8_t {
   Fixed,
@@ -154,6 +160,7 @@ struct TuningConstants {
   double remote_channel_bandwidth{0};  ///< GB/s a channel; read with RemoteChannels::Bandwidth
   SendRecvLL send_recv_ll{SendRecvLL::ChannelsPerPeer};
   std::int64_t send_recv_ll_threshold{0};  ///< bytes a channel
+  SendRecvBatches send_recv_batches{SendRecvBatches::AnyRounds};
   std::int64_t net_chunk{0};               ///< bytes; several nodes
   std::int64_t pci_chunk{0};
   std::int64_t nvlink_chunk{0};

@@ -179,9 +179,11 @@ void read_send_recv(const ConstantsReader& parent, TuningConstants& constants) {
                               Choice<RemoteChannels>{"bandwidth", RemoteChannels::Bandwidth}};
   constexpr std::array ll{Choice<SendRecvLL>{"channels per peer", SendRecvLL::ChannelsPerPeer},
                           Choice<SendRecvLL>{"channels used", SendRecvLL::ChannelsUsed}};
+  constexpr std::array batches{Choice<SendRecvBatches>{"any rounds", SendRecvBatches::AnyRounds},
+                               Choice<SendRecvBatches>{"same eight", SendRecvBatches::SameEight}};
   const ConstantsReader reader =
       parent.inside("send_recv", {"remote_channels", "channel_bandwidth", "ll", "ll_threshold",
-                                  "net_chunk", "pci_chunk", "nvlink_chunk"});
+                                  "batches", "net_chunk", "pci_chunk", "nvlink_chunk"});
   reader.choice("remote_channels", remote, constants.remote_channels);
   reader.number("channel_bandwidth", constants.remote_channel_bandwidth);
   if (constants.remote_channels == RemoteChannels::Bandwidth &&
@@ -190,6 +192,7 @@ void read_send_recv(const ConstantsReader& parent, TuningConstants& constants) {
   }
   reader.choice("ll", ll, constants.send_recv_ll);
   reader.bytes("ll_threshold", constants.send_recv_ll_threshold);
+  reader.choice("batches", batches, constants.send_recv_batches);
   reader.bytes("net_chunk", constants.net_chunk);
   reader.bytes("pci_chunk", constants.pci_chunk);
   reader.bytes("nvlink_chunk", constants.nvlink_chunk);

@@ -207,6 +207,8 @@ TEST_CASE("constants: what changed from version to version") {
   CHECK(constants_of("2.23").has_pat);
   CHECK(constants_of("2.28").send_recv_ll == SendRecvLL::ChannelsPerPeer);
   CHECK(constants_of("2.29.2").send_recv_ll == SendRecvLL::ChannelsUsed);
+  CHECK(constants_of("2.28").send_recv_batches == SendRecvBatches::AnyRounds);
+  CHECK(constants_of("2.30").send_recv_batches == SendRecvBatches::SameEight);
 }
 
 TEST_CASE("constants: links and search speeds") {

@@ -155,6 +155,9 @@ TEST_CASE("schedule: every rank meets every other once, and both ends agree on t
     machine.communicator.max_ranks_per_node = 6;
     machine.communicator.ranks = 6 * nodes;
     const int ranks = machine.communicator.ranks;
+    const P2pSchedule schedule(
+        static_cast<std::uint32_t>(ranks),
+        static_cast<std::uint32_t>(p2p_group_size(machine.communicator, machine.configuration)));
     std::vector<std::vector<P2pRound>> all;
     for (int rank = 0; rank < ranks; ++rank) {
       all.push_back(p2p_schedule(machine.communicator, machine.configuration, Rank(rank)));
@@ -166,6 +169,7 @@ TEST_CASE("schedule: every rank meets every other once, and both ends agree on t
         const Rank peer = all[rank][round].send_to;
         met[peer.index()] = true;
         CHECK(all[peer.index()][round].receive_from == Rank(rank));
+        CHECK(schedule.round_of(Rank(rank), peer) == round);
       }
       CHECK(std::count(met.begin(), met.end(), true) == ranks);
     }
