@@ -86,7 +86,9 @@ TEST_CASE("NVLS AllGather and ReduceScatter give every rank its data") {
         for (const InPlace in_place : {InPlace::Yes, InPlace::No}) {
           const auto heads = ranks % 2 == 0 ? all_ranks(ranks) : reversed(all_ranks(ranks));
           CHECK(fault_of(*nvls({kind, ranks, count, 1, 8, in_place}, heads)) == "");
-          CHECK(fault_of(*nvls({kind, ranks, count, 3, 3, in_place}, heads)) == "");
+          if (ranks <= 16) {
+            CHECK(fault_of(*nvls({kind, ranks, count, 3, 3, in_place}, heads)) == "");
+          }
         }
       }
     }
