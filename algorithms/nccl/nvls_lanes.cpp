@@ -42,7 +42,7 @@ NvlsLanes::NvlsLanes(const Execution& execution, NvlsShape shape)
   for (const ChannelWork& work : execution_.work) {
     // The rounding may make the blocks of the last loop larger than those of the others.
     slots_.push_back(rounded_up(work.chunk, rounding_));
-    const std::uint64_t chunks = head_count() * 2 * slots_of_half + partials_;
+    const std::uint64_t chunks = 2 * slots_of_half * head_count() + partials_;
     scratch_.push_back(scratch_.back() +
                        static_cast<std::int64_t>(chunks) * slots_.back() * element_.count());
   }
@@ -116,14 +116,14 @@ NvlsLanes::Block NvlsLanes::block(std::uint32_t channel, std::uint64_t loop,
 
 Span NvlsLanes::staging(std::uint32_t channel, std::uint32_t head, Half half, std::uint64_t loop,
                         Bytes bytes) const {
-  const std::uint64_t buffer = 2 * head + (half == Half::Broadcast ? 1 : 0);
+  const std::uint64_t buffer = 2 * std::uint64_t{head} + (half == Half::Broadcast ? 1 : 0);
   const auto slot = static_cast<std::int64_t>(buffer * slots_of_half + loop % slots_of_half);
   return Span::contiguous(Buffer::Scratch,
                           Bytes(scratch_[channel]) + element_ * (slot * slots_[channel]), bytes);
 }
 
 Span NvlsLanes::partial(std::uint32_t channel, std::uint32_t number, Bytes bytes) const {
-  const auto slot = static_cast<std::int64_t>(head_count() * 2 * slots_of_half + number);
+  const auto slot = static_cast<std::int64_t>(2 * slots_of_half * head_count() + number);
   return Span::contiguous(Buffer::Scratch,
                           Bytes(scratch_[channel]) + element_ * (slot * slots_[channel]), bytes);
 }
