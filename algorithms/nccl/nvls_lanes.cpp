@@ -1,0 +1,279 @@
+#include "algorithms/nccl/nvls_lanes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "algorithms/nccl/divided_up.hpp"
+#include "topology/error.hpp"
+
+namespace collsim::nccl {
+
+namespace {
+
+constexpr std::uint64_t slots_of_half = 8;
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t unit) {
+  return divided_up(value, unit) * unit;
+}
+
+}  // namespace
+
+NvlsLanes::NvlsLanes(const Execution& execution, NvlsShape shape)
+    : execution_(execution),
+      roles_(std::move(shape.roles)),
+      heads_(std::move(shape.heads)),
+      head_numbers_(shape.ranks_per_node),
+      ranks_per_node_(shape.ranks_per_node),
+      partials_(shape.partials),
+      element_(size_of(execution.call.type)),
+      rounding_(std::max<std::int64_t>(1, shape.rounding / element_)) {
+  COLLSIM_ENSURE(!heads_.empty() && execution.call.ranks % ranks_per_node_ == 0,
+                 "NVLS has heads, and nodes alike");
+  for (std::uint32_t i = 0; i < roles_.size(); ++i) {
+    positions_[static_cast<std::size_t>(roles_[i])] = i;
+  }
+  for (std::uint32_t number = 0; number < heads_.size(); ++number) {
+    const std::size_t head = heads_[number].index();
+    COLLSIM_ENSURE(head < head_numbers_.size() && !head_numbers_[head],
+                   "each head is a rank of the node, once");
+    head_numbers_[head] = number;
+  }
+  scratch_.push_back(0);
+  for (const ChannelWork& work : execution_.work) {
+    // The rounding may make the blocks of the last loop larger than those of the others.
+    slots_.push_back(rounded_up(work.chunk, rounding_));
+    const std::uint64_t chunks = 2 * slots_of_half * head_count() + partials_;
+    scratch_.push_back(scratch_.back() +
+                       static_cast<std::int64_t>(chunks) * slots_.back() * element_.count());
+  }
+}
+
+std::optional<std::uint32_t> NvlsLanes::position(NvlsRole role) const {
+  return positions_[static_cast<std::size_t>(role)];
+}
+
+std::uint32_t NvlsLanes::lane_of(LanePlace place) const {
+  const auto width = static_cast<std::uint32_t>(roles_.size());
+  return place.channel * width + position(place.role).value();
+}
+
+NvlsLanes::LanePlace NvlsLanes::place_of(std::uint32_t lane) const {
+  const auto width = static_cast<std::uint32_t>(roles_.size());
+  return {lane / width, roles_[lane % width]};
+}
+
+std::optional<std::uint32_t> NvlsLanes::head_number(Rank rank) const {
+  return head_numbers_[rank.index() % ranks_per_node_];
+}
+
+Rank NvlsLanes::head(std::uint32_t node, std::uint32_t number) const {
+  return Rank(node * ranks_per_node_ + heads_[number].value());
+}
+
+Rank NvlsLanes::other(Rank rank, std::uint32_t number) const {
+  const std::uint32_t first = node_of(rank) * ranks_per_node_;
+  return Rank(first + number + (first + number < rank.value() ? 0 : 1));
+}
+
+std::uint32_t NvlsLanes::number_of_other(Rank rank, Rank other) const {
+  return other.value() % ranks_per_node_ - (other < rank ? 0 : 1);
+}
+
+std::int64_t NvlsLanes::loop_elements(std::uint32_t channel) const {
+  const std::int64_t chunk = execution_.work[channel].chunk;
+  return execution_.call.blocked() ? chunk : chunk * head_count();
+}
+
+std::uint64_t NvlsLanes::loops(std::uint32_t channel) const {
+  return static_cast<std::uint64_t>(
+      divided_up(execution_.work[channel].count, loop_elements(channel)));
+}
+
+NvlsLanes::Block NvlsLanes::own_block(std::uint32_t channel, std::uint64_t loop) const {
+  const ChannelWork& work = execution_.work[channel];
+  const std::int64_t begin = static_cast<std::int64_t>(loop) * work.chunk;
+  return {element_ * (work.first + begin), element_ * std::min(work.chunk, work.count - begin)};
+}
+
+NvlsLanes::Block NvlsLanes::block(std::uint32_t channel, std::uint64_t loop,
+                                  std::uint32_t head) const {
+  if (execution_.call.blocked()) {
+    Block block = own_block(channel, loop);
+    block.offset += execution_.call.block() * heads_[head].value();
+    return block;
+  }
+  const ChannelWork& work = execution_.work[channel];
+  const std::int64_t begin = static_cast<std::int64_t>(loop) * loop_elements(channel);
+  const std::int64_t left = work.count - begin;
+  const std::int64_t chunk =
+      left < loop_elements(channel)
+          ? rounded_up(divided_up<std::int64_t>(left, head_count()), rounding_)
+          : work.chunk;
+  // Of a short last loop the last heads may have nothing.
+  const std::int64_t skipped = std::min(head * chunk, left);
+  return {element_ * (work.first + begin + skipped), element_ * std::min(chunk, left - skipped)};
+}
+
+Span NvlsLanes::staging(std::uint32_t channel, std::uint32_t head, Half half, std::uint64_t loop,
+                        Bytes bytes) const {
+  const std::uint64_t buffer = 2 * std::uint64_t{head} + (half == Half::Broadcast ? 1 : 0);
+  const auto slot = static_cast<std::int64_t>(buffer * slots_of_half + loop % slots_of_half);
+  return Span::contiguous(Buffer::Scratch,
+                          Bytes(scratch_[channel]) + element_ * (slot * slots_[channel]), bytes);
+}
+
+Span NvlsLanes::partial(std::uint32_t channel, std::uint32_t number, Bytes bytes) const {
+  const auto slot = static_cast<std::int64_t>(2 * slots_of_half * head_count() + number);
+  return Span::contiguous(Buffer::Scratch,
+                          Bytes(scratch_[channel]) + element_ * (slot * slots_[channel]), bytes);
+}
+
+Bytes NvlsLanes::scratch_bytes(Rank) const { return Bytes(scratch_.back()); }
+
+std::uint32_t NvlsLanes::channels() const {
+  std::uint32_t count = 0;
+  for (const ChannelWork& work : execution_.work) {
+    count += work.multiplicity;
+  }
+  return count;
+}
+
+std::uint32_t NvlsLanes::lane_count(Rank) const {
+  return static_cast<std::uint32_t>(execution_.work.size() * roles_.size());
+}
+
+Lane NvlsLanes::lane(Rank rank, std::uint32_t number) const {
+  const LanePlace place = place_of(number);
+  const ChannelWork& work = execution_.work[place.channel];
+  Lane lane;
+  lane.channel = work.channel;
+  // The gather lane is a group of its own: the one that others wait for.
+  lane.group = 2 * place.channel + (place.role == NvlsRole::Gather ? 1 : 0);
+  lane.fifo_depth = static_cast<std::uint32_t>(slots_of_half);
+  lane.protocol = WireProtocol::Simple;
+  lane.kernel = Kernel::Multicast;
+  lane.threads = threads(rank, place);
+  lane.multiplicity = work.multiplicity;
+  return lane;
+}
+
+std::uint64_t NvlsLanes::step_count(Rank rank, std::uint32_t lane) const {
+  const LanePlace place = place_of(lane);
+  if (place.role == NvlsRole::Scatter || place.role == NvlsRole::Gather) {
+    return loops(place.channel) * head_count();
+  }
+  return head_number(rank) ? loops(place.channel) * steps_per_loop(rank, place) : 0;
+}
+
+Step NvlsLanes::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
+  const LanePlace place = place_of(lane);
+  switch (place.role) {
+    case NvlsRole::Scatter:
+      return scatter(rank, place.channel, index);
+    case NvlsRole::Gather:
+      return gather(rank, place.channel, index);
+    case NvlsRole::Reduce:
+    case NvlsRole::Broadcast:
+      break;
+  }
+  const std::uint64_t steps = steps_per_loop(rank, place);
+  return head_step(rank, place, index / steps, index % steps);
+}
+
+Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const {
+  const std::uint64_t loop = index / head_count();
+  const auto number = static_cast<std::uint32_t>(index % head_count());
+  const Block data = block(channel, loop, number);
+  Step step;
+  step.bytes = data.bytes;
+  step.source = Span::contiguous(Buffer::Input, data.offset, data.bytes);
+  step.destination = staging(channel, number, Half::Reduce, loop, data.bytes);
+  step.movement = Movement::Post;
+  step.continues = number > 0;
+  if (head_number(rank) != number) {
+    step.sends = {number, 1};
+  } else if (loop >= slots_of_half) {
+    const LanePlace reader{channel, NvlsRole::Reduce};
+    step.after = {lane_of(reader), (loop - slots_of_half) * steps_per_loop(rank, reader)};
+  }
+  return step;
+}
+
+Step NvlsLanes::gather(Rank rank, std::uint32_t channel, std::uint64_t index) const {
+  const std::uint64_t loop = index / head_count();
+  const auto number = static_cast<std::uint32_t>(index % head_count());
+  const Block data = block(channel, loop, number);
+  Step step;
+  step.bytes = data.bytes;
+  step.destination = Span::contiguous(Buffer::Output, data.offset, data.bytes);
+  step.phase = loop;
+  step.continues = number > 0;
+  if (head_number(rank) == number) {
+    const LanePlace writing{channel, writer(rank, channel)};
+    step.source = staging(channel, number, Half::Broadcast, loop, data.bytes);
+    step.after = {lane_of(writing), (loop + 1) * steps_per_loop(rank, writing) - 1};
+    return step;
+  }
+  step.receives = {number, 1};
+  if (has(NvlsRole::Scatter) && execution_.call.in_place == InPlace::Yes) {
+    // What has come contains the rank's own block, so it was read.
+    step.after = scatter_step(channel, loop, number);
+  }
+  return step;
+}
+
+StepRef NvlsLanes::scatter_step(std::uint32_t channel, std::uint64_t loop,
+                                std::uint32_t head) const {
+  return {lane_of({channel, NvlsRole::Scatter}), loop * head_count() + head};
+}
+
+std::uint64_t NvlsLanes::slot_phase(std::uint64_t loop) {
+  return loop < slots_of_half ? 0 : loop - slots_of_half + 1;
+}
+
+void NvlsLanes::wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t loop) const {
+  step.phase = slot_phase(loop);
+  if (loop >= slots_of_half) {
+    step.join = 2 * channel + 1;
+  }
+}
+
+Connection NvlsLanes::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
+  const LanePlace place = place_of(lane);
+  if (place.role == NvlsRole::Scatter) {
+    const Rank to = head(node_of(rank), slot);
+    return {to, lane_of({place.channel, NvlsRole::Reduce}), number_of_other(to, rank)};
+  }
+  if (slot < others()) {
+    return {other(rank, slot), lane_of({place.channel, NvlsRole::Gather}),
+            head_number(rank).value()};
+  }
+  return send_away(rank, place, slot);
+}
+
+Connection NvlsLanes::receive_from(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
+  const LanePlace place = place_of(lane);
+  if (place.role == NvlsRole::Gather) {
+    const Rank from = head(node_of(rank), slot);
+    return {from, lane_of({place.channel, writer(from, place.channel)}),
+            number_of_other(from, rank)};
+  }
+  if (place.role == NvlsRole::Reduce && slot < others()) {
+    return {other(rank, slot), lane_of({place.channel, NvlsRole::Scatter}),
+            head_number(rank).value()};
+  }
+  return receive_from_away(rank, place, slot);
+}
+
+std::uint64_t NvlsLanes::transfer_count() const {
+  const std::uint64_t nodes = execution_.call.ranks / ranks_per_node_;
+  const std::uint64_t ways = (has(NvlsRole::Scatter) ? 1U : 0U) + (has(NvlsRole::Gather) ? 1U : 0U);
+  std::uint64_t count = 0;
+  for (std::uint32_t channel = 0; channel < execution_.work.size(); ++channel) {
+    const std::uint64_t within = ways * nodes * head_count() * others();
+    count += loops(channel) * (within + messages_away(channel));
+  }
+  return count;
+}
+
+}  // namespace collsim::nccl

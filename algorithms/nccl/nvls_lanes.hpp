@@ -1,0 +1,146 @@
+#pragma once
+
+// What all NVLS programs have in common: the warps of a block that bring a rank's data to the
+// staging buffers (scatter) and results from there to the output (gather).
+//
+// Every rank has a staging buffer for each head and channel, with a half for what is to be reduced
+// and a half for results, of 8 slots each. Lanes of a channel, in this order, as far as the program
+// has them:
+//   scatter:    copies a block for each head into the staging buffer, and tells the head;
+//   gather:     copies a result of each head from the staging buffer to the output;
+//   reduce:     of heads: reads the blocks of all ranks through the switch, which reduces them;
+//   broadcast:  of heads: writes a result to all ranks through the switch.
+// A loop moves one block for each head; the copies of a loop are one primitive. Messages are for the
+// other ranks of the node only: a head's own block and result are ordered by dependencies.
+//
+// Deviates: NCCL tells the heads that blocks are there when it has copied those of all heads; here
+// each of them learns it as soon as its own is copied. Buffers that the user registered are not
+// modelled. Source: NCCL 2.28.9, src/device/all_reduce.h and its like, src/transport/nvls.cc.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "algorithms/nccl/execution.hpp"
+
+namespace collsim::nccl {
+
+enum class NvlsRole : std::uint8_t { Scatter, Gather, Reduce, Broadcast };
+
+/// What a kind of NVLS program chooses.
+struct NvlsShape {
+  std::vector<NvlsRole> roles{};   ///< in order
+  std::vector<Rank> heads{};       ///< of each node, as numbers within the node
+  std::uint32_t ranks_per_node{};  ///< ranks stand node by node
+  Bytes rounding{};                ///< of the heads' shares of a channel's last loop
+  std::uint32_t partials{0};       ///< chunks that a channel's heads keep between steps
+};
+
+class NvlsLanes : public Program {
+ public:
+  [[nodiscard]] const CollectiveCall& call() const override { return execution_.call; }
+  [[nodiscard]] std::uint32_t lane_count(Rank rank) const override;
+  [[nodiscard]] Lane lane(Rank rank, std::uint32_t lane) const override;
+  [[nodiscard]] std::uint64_t step_count(Rank rank, std::uint32_t lane) const override;
+  [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override;
+  [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
+                                   std::uint32_t slot) const override;
+  [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
+                                        std::uint32_t slot) const override;
+  [[nodiscard]] Bytes scratch_bytes(Rank rank) const override;
+  [[nodiscard]] std::uint32_t channels() const override;
+  [[nodiscard]] std::uint32_t chunks() const override { return 1; }
+  [[nodiscard]] std::uint64_t transfer_count() const override;
+
+ protected:
+  /// A lane by its parts: which entry of the execution's work it belongs to, and what it does.
+  struct LanePlace {
+    std::uint32_t channel{0};
+    NvlsRole role{NvlsRole::Scatter};
+  };
+  /// A block of data: where it is in its buffer.
+  struct Block {
+    Bytes offset{};
+    Bytes bytes{};
+  };
+
+  /// Requires: heads are distinct numbers below the ranks of a node.
+  NvlsLanes(const Execution& execution, NvlsShape shape);
+
+  // Of heads, which have the lanes for it:
+  [[nodiscard]] virtual std::uint32_t threads(Rank rank, LanePlace place) const = 0;
+  [[nodiscard]] virtual std::uint64_t steps_per_loop(Rank rank, LanePlace place) const = 0;
+  /// Of the loop's steps of reduce and broadcast lanes.
+  [[nodiscard]] virtual Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
+                                       std::uint64_t number) const = 0;
+  /// Which lane of a head writes to the staging buffers of all, with the last step of its loop. The
+  /// one that reads from them is the reduce lane, with the first step of its loop.
+  [[nodiscard]] virtual NvlsRole writer(Rank head, std::uint32_t channel) const = 0;
+  /// Slots other than those to the ranks of the node: slots [0, others()) are for these.
+  [[nodiscard]] virtual Connection send_away(Rank rank, LanePlace place,
+                                             std::uint32_t slot) const = 0;
+  [[nodiscard]] virtual Connection receive_from_away(Rank rank, LanePlace place,
+                                                     std::uint32_t slot) const = 0;
+  /// Messages between nodes that all ranks send in one loop of a channel.
+  [[nodiscard]] virtual std::uint64_t messages_away(std::uint32_t channel) const = 0;
+
+  [[nodiscard]] const Execution& execution() const { return execution_; }
+  [[nodiscard]] bool has(NvlsRole role) const { return position(role).has_value(); }
+  [[nodiscard]] std::uint32_t lane_of(LanePlace place) const;
+  [[nodiscard]] std::uint32_t node_of(Rank rank) const { return rank.value() / ranks_per_node_; }
+  /// The head's number, where the rank is one.
+  [[nodiscard]] std::optional<std::uint32_t> head_number(Rank rank) const;
+  /// Head number h of a node.
+  [[nodiscard]] Rank head(std::uint32_t node, std::uint32_t number) const;
+  [[nodiscard]] std::uint32_t head_count() const {
+    return static_cast<std::uint32_t>(heads_.size());
+  }
+  /// Other ranks of a node.
+  [[nodiscard]] std::uint32_t others() const { return ranks_per_node_ - 1; }
+
+  [[nodiscard]] std::uint64_t loops(std::uint32_t channel) const;
+  /// A head's block of a loop, in a buffer that holds those of all heads.
+  [[nodiscard]] Block block(std::uint32_t channel, std::uint64_t loop, std::uint32_t head) const;
+  /// A rank's own block of a loop, of AllGather's input and ReduceScatter's output.
+  [[nodiscard]] Block own_block(std::uint32_t channel, std::uint64_t loop) const;
+
+  /// The slot of the staging buffer for what is to be reduced, or for results.
+  enum class Half : std::uint8_t { Reduce, Broadcast };
+  [[nodiscard]] Span staging(std::uint32_t channel, std::uint32_t head, Half half,
+                             std::uint64_t loop, Bytes bytes) const;
+  [[nodiscard]] Span partial(std::uint32_t channel, std::uint32_t number, Bytes bytes) const;
+
+  /// The step of the rank's scatter lane that brings its block for a head.
+  [[nodiscard]] StepRef scatter_step(std::uint32_t channel, std::uint64_t loop,
+                                     std::uint32_t head) const;
+  /// Makes a step wait until the rank's gather lane has emptied the slot of a loop; all steps of its
+  /// lane have slot_phase(loop) as their phase.
+  void wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t loop) const;
+  [[nodiscard]] static std::uint64_t slot_phase(std::uint64_t loop);
+
+ private:
+  [[nodiscard]] std::optional<std::uint32_t> position(NvlsRole role) const;
+  [[nodiscard]] LanePlace place_of(std::uint32_t lane) const;
+  [[nodiscard]] std::int64_t loop_elements(std::uint32_t channel) const;
+  /// Another rank of the node: those below the rank come first.
+  [[nodiscard]] Rank other(Rank rank, std::uint32_t number) const;
+  [[nodiscard]] std::uint32_t number_of_other(Rank rank, Rank other) const;
+  [[nodiscard]] Step scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const;
+  [[nodiscard]] Step gather(Rank rank, std::uint32_t channel, std::uint64_t index) const;
+
+  Execution execution_;
+  std::vector<NvlsRole> roles_;
+  std::array<std::optional<std::uint32_t>, 4> positions_{};  ///< by role
+  std::vector<Rank> heads_;
+  std::vector<std::optional<std::uint32_t>> head_numbers_;  ///< by number within the node
+  std::uint32_t ranks_per_node_;
+  std::uint32_t partials_;
+  Bytes element_;
+  std::int64_t rounding_;              ///< elements
+  std::vector<std::int64_t> slots_;    ///< of the staging buffers, elements, by channel
+  std::vector<std::int64_t> scratch_;  ///< where a channel's begins, bytes, and the end
+};
+
+}  // namespace collsim::nccl

@@ -1,0 +1,115 @@
+#include "algorithms/nccl/nvls_program.hpp"
+
+#include <string>
+#include <utility>
+
+#include "algorithms/nccl/nvls_lanes.hpp"
+#include "topology/error.hpp"
+
+namespace collsim::nccl {
+
+namespace {
+
+constexpr std::uint32_t warp = 32;
+constexpr std::uint32_t warps_of_block = 20;
+
+std::vector<NvlsRole> roles_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::AllReduce:
+      return {NvlsRole::Scatter, NvlsRole::Gather, NvlsRole::Reduce};
+    case CollectiveKind::AllGather:
+      return {NvlsRole::Gather, NvlsRole::Broadcast};
+    case CollectiveKind::ReduceScatter:
+      return {NvlsRole::Scatter, NvlsRole::Reduce};
+    default:
+      COLLSIM_ENSURE(false, "a collective that NVLS implements");
+  }
+}
+
+class NvlsProgram final : public NvlsLanes {
+ public:
+  NvlsProgram(const Execution& execution, NvlsShape shape)
+      : NvlsLanes(execution, std::move(shape)) {}
+
+  [[nodiscard]] std::string_view algorithm() const override { return "nvls"; }
+
+ protected:
+  [[nodiscard]] std::uint32_t threads(Rank, LanePlace place) const override {
+    return warp * warps(place.role);
+  }
+  [[nodiscard]] std::uint64_t steps_per_loop(Rank, LanePlace) const override { return 1; }
+  [[nodiscard]] NvlsRole writer(Rank, std::uint32_t) const override {
+    return has(NvlsRole::Broadcast) ? NvlsRole::Broadcast : NvlsRole::Reduce;
+  }
+
+  [[nodiscard]] Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
+                               std::uint64_t) const override {
+    const std::uint32_t number = head_number(rank).value();
+    const Block data =
+        call().blocked() ? own_block(place.channel, loop) : block(place.channel, loop, number);
+    Step step;
+    step.bytes = data.bytes;
+    step.movement = Movement::Multimem;
+    if (place.role == NvlsRole::Reduce) {
+      step.receives = {0, others()};
+      step.source = staging(place.channel, number, Half::Reduce, loop, data.bytes);
+      step.after = scatter_step(place.channel, loop, number);
+    } else {
+      step.source = Span::contiguous(Buffer::Input, data.offset, data.bytes);
+    }
+    if (has(NvlsRole::Gather)) {
+      step.sends = {0, others()};
+      step.destination = staging(place.channel, number, Half::Broadcast, loop, data.bytes);
+      wait_for_slot(step, place.channel, loop);
+    } else {
+      step.destination = Span::contiguous(Buffer::Output, data.offset, data.bytes);
+    }
+    return step;
+  }
+
+  // All ranks are in one node.
+  [[nodiscard]] Connection send_away(Rank, LanePlace, std::uint32_t) const override {
+    COLLSIM_ENSURE(false, "a slot of NVLS in one node");
+  }
+  [[nodiscard]] Connection receive_from_away(Rank, LanePlace, std::uint32_t) const override {
+    COLLSIM_ENSURE(false, "a slot of NVLS in one node");
+  }
+  [[nodiscard]] std::uint64_t messages_away(std::uint32_t) const override { return 0; }
+
+ private:
+  /// AllReduce: what the reduction leaves is shared by scatter and gather, the odd one to scatter.
+  [[nodiscard]] std::uint32_t warps(NvlsRole role) const {
+    if (call().kind != CollectiveKind::AllReduce) {
+      const bool copies = role == NvlsRole::Scatter || role == NvlsRole::Gather;
+      return copies ? 8 : warps_of_block - 8;
+    }
+    const std::uint32_t reduce = call().ranks <= 6 ? 7 : 5;
+    switch (role) {
+      case NvlsRole::Scatter:
+        return (warps_of_block - reduce + 1) / 2;
+      case NvlsRole::Gather:
+        return (warps_of_block - reduce) / 2;
+      case NvlsRole::Reduce:
+      case NvlsRole::Broadcast:
+        break;
+    }
+    return reduce;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Program> build_nvls_program(const Execution& execution,
+                                            std::span<const Rank> heads) {
+  const CollectiveCall& call = execution.call;
+  if (call.blocked() && heads.size() != call.ranks) {
+    throw InputError("NVLS " + std::string(name_of(call.kind)) +
+                     " needs a channel that starts at each of the " + std::to_string(call.ranks) +
+                     " GPUs; those of the NVLS graph start at " + std::to_string(heads.size()));
+  }
+  return std::make_unique<NvlsProgram>(
+      execution,
+      NvlsShape{roles_of(call.kind), {heads.begin(), heads.end()}, call.ranks, Bytes(16384), 0});
+}
+
+}  // namespace collsim::nccl

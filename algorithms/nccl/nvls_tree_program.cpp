@@ -1,0 +1,243 @@
+#include "algorithms/nccl/nvls_tree_program.hpp"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "algorithms/nccl/nvls_lanes.hpp"
+#include "algorithms/nccl/trees.hpp"
+#include "topology/error.hpp"
+
+namespace collsim::nccl {
+
+namespace {
+
+constexpr std::uint32_t warp = 32;
+constexpr std::uint32_t warps_of_block = 20;
+
+/// A node's neighbours in one of the trees.
+struct Neighbours {
+  std::optional<std::uint32_t> parent{};
+  std::uint32_t number{0};  ///< among the children of its parent
+  std::vector<std::uint32_t> children{};
+
+  [[nodiscard]] std::uint32_t child_count() const {
+    return static_cast<std::uint32_t>(children.size());
+  }
+};
+
+/// One of the two trees. Shapes: by node.
+std::vector<Neighbours> tree_over(int nodes, int tree) {
+  std::vector<Neighbours> neighbours(static_cast<std::size_t>(nodes));
+  for (int node = 0; node < nodes; ++node) {
+    const NodeTree place = double_tree(nodes, node, tree);
+    Neighbours& here = neighbours[static_cast<std::size_t>(node)];
+    for (const std::optional<int>& child : {place.first_down, place.second_down}) {
+      if (child) {
+        neighbours[static_cast<std::size_t>(*child)].number = here.child_count();
+        here.children.push_back(static_cast<std::uint32_t>(*child));
+      }
+    }
+    if (place.up) {
+      here.parent = static_cast<std::uint32_t>(*place.up);
+    }
+  }
+  return neighbours;
+}
+
+/// What the heads keep between steps; each is used by one lane.
+enum class Partial : std::uint8_t { OfNode, OfSubtree, FromParent };
+
+class NvlsTreeProgram final : public NvlsLanes {
+ public:
+  NvlsTreeProgram(const Execution& execution, NvlsShape shape, int nodes)
+      : NvlsLanes(execution, std::move(shape)),
+        trees_{tree_over(nodes, 0), tree_over(nodes, 1)},
+        nodes_(static_cast<std::uint32_t>(nodes)) {}
+
+  [[nodiscard]] std::string_view algorithm() const override { return "nvls-tree"; }
+
+ protected:
+  [[nodiscard]] std::uint32_t threads(Rank rank, LanePlace place) const override;
+  [[nodiscard]] std::uint64_t steps_per_loop(Rank rank, LanePlace place) const override;
+  [[nodiscard]] Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
+                               std::uint64_t number) const override;
+  [[nodiscard]] NvlsRole writer(Rank head, std::uint32_t channel) const override {
+    return is_root(head, channel) ? NvlsRole::Reduce : NvlsRole::Broadcast;
+  }
+  [[nodiscard]] Connection send_away(Rank rank, LanePlace place, std::uint32_t slot) const override;
+  [[nodiscard]] Connection receive_from_away(Rank rank, LanePlace place,
+                                             std::uint32_t slot) const override;
+  /// Each edge of the tree, up and down, for each head.
+  [[nodiscard]] std::uint64_t messages_away(std::uint32_t) const override {
+    return 2 * std::uint64_t{nodes_ - 1} * head_count();
+  }
+
+ private:
+  [[nodiscard]] const Neighbours& neighbours(std::uint32_t node, std::uint32_t channel) const {
+    return trees_[execution().work[channel].channel % 2][node];
+  }
+  [[nodiscard]] const Neighbours& neighbours(Rank rank, std::uint32_t channel) const {
+    return neighbours(node_of(rank), channel);
+  }
+  [[nodiscard]] bool is_root(Rank rank, std::uint32_t channel) const {
+    return !neighbours(rank, channel).parent;
+  }
+  [[nodiscard]] Span partial(std::uint32_t channel, Partial which, Bytes bytes) const {
+    return NvlsLanes::partial(channel, static_cast<std::uint32_t>(which), bytes);
+  }
+  /// The slots of a lane's children, after those of the other ranks of the node.
+  [[nodiscard]] SlotRange children(Rank rank, std::uint32_t channel) const {
+    return {others(), neighbours(rank, channel).child_count()};
+  }
+  /// The head with the rank's number in another node.
+  [[nodiscard]] Rank counterpart(Rank rank, std::uint32_t node) const {
+    return head(node, head_number(rank).value());
+  }
+
+  /// What a head's lanes work on.
+  struct Task {
+    Rank rank{};
+    std::uint32_t channel{0};
+    std::uint64_t loop{0};
+    std::uint32_t head{0};
+    Bytes bytes{};
+  };
+  [[nodiscard]] Step read_node(const Task& task) const;
+  [[nodiscard]] Step exchange_sums(const Task& task) const;
+  [[nodiscard]] Step forward_total(const Task& task) const;
+  [[nodiscard]] Step write_node(const Task& task, Partial total) const;
+
+  std::array<std::vector<Neighbours>, 2> trees_;
+  std::uint32_t nodes_;
+};
+
+/// Where there is a parent, 4 warps broadcast; scatter and gather share what is left, the odd one
+/// to scatter.
+std::uint32_t NvlsTreeProgram::threads(Rank rank, LanePlace place) const {
+  const bool root = is_root(rank, place.channel);
+  const std::uint32_t broadcast = root ? 0 : 4;
+  const std::uint32_t reduce = root && call().ranks <= 6 ? 7 : 5;
+  const std::uint32_t left = warps_of_block - reduce - broadcast;
+  switch (place.role) {
+    case NvlsRole::Scatter:
+      return warp * ((left + 1) / 2);
+    case NvlsRole::Gather:
+      return warp * (left / 2);
+    case NvlsRole::Reduce:
+      return warp * reduce;
+    case NvlsRole::Broadcast:
+      break;
+  }
+  return warp * broadcast;
+}
+
+std::uint64_t NvlsTreeProgram::steps_per_loop(Rank rank, LanePlace place) const {
+  if (place.role == NvlsRole::Reduce) {
+    return is_root(rank, place.channel) ? 3 : 2;
+  }
+  return is_root(rank, place.channel) ? 0 : 2;
+}
+
+Step NvlsTreeProgram::head_step(Rank rank, LanePlace place, std::uint64_t loop,
+                                std::uint64_t number) const {
+  const std::uint32_t head = head_number(rank).value();
+  const Task task{rank, place.channel, loop, head, block(place.channel, loop, head).bytes};
+  Step step;
+  if (place.role == NvlsRole::Broadcast) {
+    step = number == 0 ? forward_total(task) : write_node(task, Partial::FromParent);
+  } else if (number == 0) {
+    step = read_node(task);
+  } else if (number == 1) {
+    step = exchange_sums(task);
+  } else {
+    step = write_node(task, Partial::OfSubtree);
+  }
+  step.bytes = task.bytes;
+  step.phase = slot_phase(loop);
+  step.continues = number > 0;
+  return step;
+}
+
+Step NvlsTreeProgram::read_node(const Task& task) const {
+  Step step;
+  step.movement = Movement::Multimem;
+  step.receives = {0, others()};
+  step.source = staging(task.channel, task.head, Half::Reduce, task.loop, task.bytes);
+  step.destination = partial(task.channel, Partial::OfNode, task.bytes);
+  step.after = scatter_step(task.channel, task.loop, task.head);
+  return step;
+}
+
+/// Adds the children's sums and sends the result to the parent; the root sends it back.
+Step NvlsTreeProgram::exchange_sums(const Task& task) const {
+  Step step;
+  step.receives = children(task.rank, task.channel);
+  step.source = partial(task.channel, Partial::OfNode, task.bytes);
+  if (is_root(task.rank, task.channel)) {
+    step.sends = children(task.rank, task.channel);
+    step.destination = partial(task.channel, Partial::OfSubtree, task.bytes);
+  } else {
+    step.sends = {others(), 1};
+  }
+  return step;
+}
+
+Step NvlsTreeProgram::forward_total(const Task& task) const {
+  Step step;
+  step.receives = {0, 1};
+  step.sends = children(task.rank, task.channel);
+  step.destination = partial(task.channel, Partial::FromParent, task.bytes);
+  // The total contains what the head has sent up, so it was sent.
+  const LanePlace reduce{task.channel, NvlsRole::Reduce};
+  step.after = {lane_of(reduce), (task.loop + 1) * steps_per_loop(task.rank, reduce) - 1};
+  return step;
+}
+
+Step NvlsTreeProgram::write_node(const Task& task, Partial total) const {
+  Step step;
+  step.movement = Movement::Multimem;
+  step.sends = {0, others()};
+  step.source = partial(task.channel, total, task.bytes);
+  step.destination = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
+  wait_for_slot(step, task.channel, task.loop);
+  return step;
+}
+
+Connection NvlsTreeProgram::send_away(Rank rank, LanePlace place, std::uint32_t slot) const {
+  const Neighbours& here = neighbours(rank, place.channel);
+  if (place.role == NvlsRole::Reduce && here.parent) {
+    return {counterpart(rank, *here.parent), lane_of({place.channel, NvlsRole::Reduce}),
+            others() + here.number};
+  }
+  return {counterpart(rank, here.children[slot - others()]),
+          lane_of({place.channel, NvlsRole::Broadcast}), 0};
+}
+
+Connection NvlsTreeProgram::receive_from_away(Rank rank, LanePlace place,
+                                              std::uint32_t slot) const {
+  const Neighbours& here = neighbours(rank, place.channel);
+  if (place.role == NvlsRole::Reduce) {
+    return {counterpart(rank, here.children[slot - others()]),
+            lane_of({place.channel, NvlsRole::Reduce}), others()};
+  }
+  const Rank parent = counterpart(rank, here.parent.value());
+  return {parent, lane_of({place.channel, writer(parent, place.channel)}), others() + here.number};
+}
+
+}  // namespace
+
+std::unique_ptr<Program> build_nvls_tree_program(const Execution& execution, RankLayout layout,
+                                                 std::span<const Rank> heads) {
+  COLLSIM_ENSURE(execution.call.kind == CollectiveKind::AllReduce && layout.nodes > 1,
+                 "NVLSTree is for AllReduce over several nodes");
+  NvlsShape shape;
+  shape.roles = {NvlsRole::Scatter, NvlsRole::Gather, NvlsRole::Reduce, NvlsRole::Broadcast};
+  shape.heads.assign(heads.begin(), heads.end());
+  shape.ranks_per_node = static_cast<std::uint32_t>(layout.ranks_per_node);
+  shape.rounding = Bytes(16);
+  shape.partials = 3;
+  return std::make_unique<NvlsTreeProgram>(execution, std::move(shape), layout.nodes);
+}
+
+}  // namespace collsim::nccl
