@@ -175,8 +175,8 @@ class Program {
                                                 std::uint32_t slot) const = 0;
   [[nodiscard]] virtual Bytes scratch_bytes(Rank rank) const = 0;
 
-  /// Ranks that this one exchanges data with by sends and receives of its own in the launch: each of
-  /// them is work for the launch. 1 for what is one piece of work.
+  /// Peers, itself among them, that this rank serves by sends and receives of their own: each of them
+  /// is work for the launch. 1 for what is one piece of work.
   [[nodiscard]] virtual std::uint32_t peers(Rank) const { return 1; }
   /// Channels and chunks in use (at most what was asked: no part of the data is empty).
   [[nodiscard]] virtual std::uint32_t channels() const = 0;

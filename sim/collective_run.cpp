@@ -243,6 +243,9 @@ std::unique_ptr<Program> program_of(const Cluster& cluster, const CollectiveJob&
 
 std::vector<std::shared_ptr<const Program>> programs_of(const Cluster& cluster,
                                                         const CollectiveJob& job) {
+  if (!job.programs.empty()) {
+    return job.programs;
+  }
   std::map<std::vector<std::uint32_t>, std::shared_ptr<const Program>> known;
   std::vector<std::shared_ptr<const Program>> programs;
   CollectiveJob group = job;

@@ -23,7 +23,9 @@ struct CollectiveJob {
   Communicator gpus;  ///< rank r runs on gpus[r]
   /// Other groups of as many GPUs, which run the same at the same time.
   std::vector<Communicator> beside;
-  std::string algorithm;  ///< a name of the table
+  std::string algorithm;  ///< a name of the table, or what `programs` are
+  /// Programs made elsewhere, one a group, in place of those of the table.
+  std::vector<std::shared_ptr<const Program>> programs;
   std::uint32_t channels = 1;
   std::uint32_t chunks = 1;
 

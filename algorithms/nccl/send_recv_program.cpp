@@ -34,6 +34,9 @@ class SendRecvProgram final : public Program {
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
                                         std::uint32_t slot) const override;
   [[nodiscard]] Bytes scratch_bytes(Rank) const override { return Bytes(0); }
+  [[nodiscard]] std::uint32_t peers(Rank rank) const override {
+    return static_cast<std::uint32_t>(rounds_of(plan_, rank).size());
+  }
   [[nodiscard]] std::uint32_t channels() const override { return works_.channels(); }
   [[nodiscard]] std::uint32_t chunks() const override {
     return static_cast<std::uint32_t>(

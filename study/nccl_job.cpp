@@ -1,0 +1,167 @@
+#include "study/nccl_job.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "algorithms/nccl/execution.hpp"
+#include "algorithms/nccl/send_recv_plan.hpp"
+#include "algorithms/nccl/send_recv_program.hpp"
+#include "algorithms/nccl/send_recv_works.hpp"
+#include "algorithms/pattern.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+struct NamedAlgorithm {
+  std::string_view name;
+  std::optional<nccl::Algorithm> algorithm;
+};
+
+constexpr std::string_view any_algorithm = "nccl";
+constexpr std::string_view send_recv = "nccl-p2p";
+
+constexpr std::array<NamedAlgorithm, 9> names{{
+    {any_algorithm, std::nullopt},
+    {"nccl-ring", nccl::Algorithm::Ring},
+    {"nccl-tree", nccl::Algorithm::Tree},
+    {"nvls", nccl::Algorithm::Nvls},
+    {"nvls-tree", nccl::Algorithm::NvlsTree},
+    {"collnet-direct", nccl::Algorithm::CollNetDirect},
+    {"collnet-chain", nccl::Algorithm::CollNetChain},
+    {"pat", nccl::Algorithm::Pat},
+    {send_recv, std::nullopt},
+}};
+
+std::string name_of(nccl::Algorithm algorithm) {
+  const auto named = std::ranges::find(names, std::optional(algorithm), &NamedAlgorithm::algorithm);
+  return std::string(named->name);
+}
+
+std::string text_of(const nccl::Contender& contender) {
+  return std::string(nccl::name(contender.algorithm)) + " " +
+         std::string(nccl::name(contender.protocol));
+}
+
+bool wanted(const NcclWish& wish, const nccl::Contender& contender) {
+  return (!wish.algorithm || *wish.algorithm == contender.algorithm) &&
+         (!wish.protocol || *wish.protocol == contender.protocol);
+}
+
+/// The best of those that are wanted.
+nccl::Contender choose_wanted(const nccl::Decisions& decisions, const nccl::Call& call,
+                              const NcclWish& wish) {
+  std::vector<nccl::Contender> contenders =
+      nccl::contenders(decisions.input(), decisions.tuning(), call);
+  std::erase_if(contenders, [&](const nccl::Contender& c) { return !wanted(wish, c); });
+  if (const std::optional<nccl::Contender> best = nccl::winner(contenders)) {
+    return *best;
+  }
+  std::string reasons;
+  for (const nccl::Contender& contender : contenders) {
+    if (contender.excluded && *contender.excluded != nccl::Exclusion::SimpleOnly) {
+      reasons += (reasons.empty() ? "" : "; ") + text_of(contender) + ": " +
+                 std::string(nccl::rule(*contender.excluded));
+    }
+  }
+  if (reasons.empty() && !contenders.empty()) {
+    reasons =
+        text_of(contenders.front()) + ": " + std::string(nccl::rule(*contenders.front().excluded));
+  }
+  throw InputError("NCCL would not run this here: " + reasons);
+}
+
+nccl::TunedChoice choice_of(const nccl::Decisions& decisions,
+                            const std::vector<nccl::TunerRule>& tuner, const CollectiveCall& call,
+                            const NcclWish& wish) {
+  nccl::Call asked;
+  asked.function = *nccl::function_of(call.kind);
+  asked.bytes = static_cast<std::uint64_t>(call.size().count());
+  asked.type = call.type;
+  asked.op = call.op;
+  if (!wish.algorithm && !wish.protocol) {
+    return nccl::choose_with_tuner(decisions.input(), decisions.tuning(), asked, tuner);
+  }
+  return {choose_wanted(decisions, asked, wish), nullptr};
+}
+
+NcclProgram collective_program(const nccl::Decisions& decisions,
+                               const std::vector<nccl::TunerRule>& tuner,
+                               const CollectiveCall& call, const NcclWish& wish,
+                               ChannelsRun channels) {
+  const nccl::TunedChoice choice = choice_of(decisions, tuner, call, wish);
+  nccl::Execution execution = nccl::execution_of(decisions, call, choice);
+  if (channels == ChannelsRun::Joined) {
+    execution = nccl::joined_channels(decisions, std::move(execution));
+  }
+  NcclProgram result;
+  result.program = nccl::build_program(decisions, execution);
+  result.algorithm = name_of(choice.contender.algorithm);
+  result.protocol = nccl::name(choice.contender.protocol);
+  result.channels = result.program->channels();
+  result.reason = choice.rule != nullptr ? "the tuner file's choice" : "NCCL's choice";
+  if (wish.algorithm || wish.protocol) {
+    result.reason.clear();
+  }
+  return result;
+}
+
+NcclProgram sends_program(const nccl::Decisions& decisions, const CollectiveCall& call,
+                          ChannelsRun channels) {
+  const nccl::SendRecvPlan plan = nccl::send_recv_plan(decisions.input(), call);
+  NcclProgram result;
+  result.program = nccl::build_send_recv_program(plan, channels == ChannelsRun::Joined
+                                                           ? nccl::EqualChannels::Joined
+                                                           : nccl::EqualChannels::Apart);
+  result.algorithm = send_recv;
+  result.protocol = nccl::name(plan.local.protocol);
+  result.channels = plan.channels;
+  result.reason = "what NCCL makes of sends and receives";
+  return result;
+}
+
+}  // namespace
+
+bool is_nccl_algorithm(std::string_view name) {
+  return std::ranges::find(names, name, &NamedAlgorithm::name) != names.end();
+}
+
+std::vector<std::string> nccl_algorithm_names() {
+  std::vector<std::string> result;
+  result.reserve(names.size());
+  for (const NamedAlgorithm& named : names) {
+    result.emplace_back(named.name);
+  }
+  return result;
+}
+
+std::optional<nccl::Algorithm> nccl_algorithm_of(std::string_view name) {
+  return std::ranges::find(names, name, &NamedAlgorithm::name)->algorithm;
+}
+
+NcclProgram nccl_program(const nccl::Decisions& decisions,
+                         const std::vector<nccl::TunerRule>& tuner, const CollectiveCall& call,
+                         const NcclWish& wish, ChannelsRun channels) {
+  if (call.ranks == 1 || call.count == 0) {
+    NcclProgram nothing;
+    nothing.program = partition(std::string(any_algorithm), call, nullptr, 1, 1);
+    nothing.algorithm = any_algorithm;
+    return nothing;
+  }
+  if (nccl::function_of(call.kind)) {
+    return collective_program(decisions, tuner, call, wish, channels);
+  }
+  if (wish.algorithm) {
+    throw InputError("NCCL makes " + std::string(name_of(call.kind)) +
+                     " of sends and receives: it has no algorithm to choose");
+  }
+  return sends_program(decisions, call, channels);
+}
+
+bool routes_ignore_channels(const Cluster& cluster) {
+  return cluster.graph().nodes() == 1 || cluster.router().options().routing != RoutingKind::Ecmp;
+}
+
+}  // namespace collsim
