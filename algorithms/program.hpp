@@ -133,6 +133,10 @@ enum class Kernel : std::uint8_t {
   Multicast,   ///< NVLink SHARP
 };
 
+/// Channels whose numbers leave the same remainder are alike to an executor; others of a program need
+/// not be: their blocks run a little differently.
+inline constexpr std::uint32_t channel_sorts = 4;
+
 /// What all steps of a lane have in common.
 struct Lane {
   std::uint32_t channel = 0;

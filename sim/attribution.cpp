@@ -52,6 +52,7 @@ Cause cause_of(CostItem item) {
     case CostItem::SimpleChannelRate:
     case CostItem::SimpleNarrowRate:
     case CostItem::SimpleLocalRate:
+    case CostItem::SimpleUnevenness:
     case CostItem::LL128GpuRate:
     case CostItem::SendRecvLLRate:
     case CostItem::SendRecvChannelRate:

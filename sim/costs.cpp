@@ -68,6 +68,8 @@ constexpr std::array<CostDefinition, cost_items> definitions{{
      "the same where it reduces types of one byte"},
     {SimpleLocalRate, "simple", "local_rate", CostUnit::RateUnits,
      "what such a block receives into its own memory"},
+    {SimpleUnevenness, "simple", "unevenness", CostUnit::Millionths,
+     "by how much of the mean time blocks differ when they receive into their own memory"},
     {LL128GpuRate, "ll128", "gpu_rate", CostUnit::RateUnits,
      "what all blocks of a GPU move together"},
     {SendRecvLLRate, "send_recv", "ll_rate", CostUnit::RateUnits, "a send in LL, on a channel"},
@@ -89,6 +91,8 @@ constexpr std::array<CostDefinition, cost_items> definitions{{
     {ShareNetwork, "share", "network", CostUnit::Millionths,
      "of the NICs' and the fabric's nominal rate"},
 }};
+
+bool is_share_of_rate(CostItem item) { return item >= ShareNvlink; }
 
 }  // namespace
 
@@ -121,7 +125,7 @@ std::string name_of(CostItem item) {
 
 CostParameters::CostParameters() {
   for (const CostDefinition& definition : definitions) {
-    if (definition.unit == CostUnit::Millionths) {
+    if (is_share_of_rate(definition.item)) {
       values_[index(definition.item)].units = whole;
     }
   }
@@ -146,9 +150,9 @@ std::int64_t CostParameters::share(CostItem item) const {
 }
 
 void CostParameters::set(CostItem item, CostValue value) {
-  const bool fits = definition_of(item).unit == CostUnit::Millionths
-                        ? value.units >= 1 && value.units <= whole
-                        : value.units >= 0;
+  const std::int64_t least = is_share_of_rate(item) ? 1 : 0;
+  const bool share = definition_of(item).unit == CostUnit::Millionths;
+  const bool fits = value.units >= least && (!share || value.units <= whole);
   COLLSIM_ENSURE(fits, name_of(item) + " is out of range");
   values_[index(item)] = value;
 }

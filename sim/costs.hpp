@@ -61,6 +61,7 @@ enum class CostItem : std::uint8_t {
   SimpleChannelRate,
   SimpleNarrowRate,
   SimpleLocalRate,
+  SimpleUnevenness,
   LL128GpuRate,
   SendRecvLLRate,
   SendRecvChannelRate,
@@ -108,7 +109,7 @@ struct CostValue {
 };
 
 /// A set of values. Times of 0 cost nothing and rates of 0 do not limit, so a new set is free; shares
-/// are whole.
+/// of rates are whole.
 class CostParameters {
  public:
   CostParameters();
@@ -119,7 +120,7 @@ class CostParameters {
   /// In millionths.
   [[nodiscard]] std::int64_t share(CostItem item) const;
   [[nodiscard]] const CostValue& value(CostItem item) const { return values_[index(item)]; }
-  /// Requires: times and rates not negative, shares in 1 … 1,000,000.
+  /// Requires: times and rates not negative, shares at most 1,000,000 and those of rates at least 1.
   void set(CostItem item, CostValue value);
 
   // NOLINTBEGIN(misc-non-private-member-variables-in-classes): plain labels

@@ -8,7 +8,8 @@ namespace collsim::detail {
 
 LaneWork LaneEngine::work_of(const OperationState& operation, std::uint32_t index) const {
   const LaneState& lane = operation.lanes[index];
-  return {lane.protocol, lane.kernel, lane.threads, operation.channels, operation.narrow};
+  return {lane.protocol, lane.kernel,        lane.threads,
+          lane.channel,  operation.channels, operation.narrow};
 }
 
 /// A step has all it waited for. Leaves the stage at Credit where it takes no time.
@@ -36,8 +37,9 @@ void LaneEngine::begin_costly_step(OperationState& operation, std::uint32_t inde
     return;
   }
   lane.clock = queue_->now();
-  const StepCost cost = step_cost(*options_->costs, work_of(operation, index), lane.primitive,
-                                  lane.movement, lane.continues, lane.bytes);
+  const StepCost cost =
+      step_cost(*options_->costs, work_of(operation, index),
+                {lane.primitive, lane.movement, lane.continues, lane.step, lane.bytes});
   lane.held_item = cost.held.item;
   lane.work_item = cost.work.item;
   lane.work = cost.work.time;
@@ -133,8 +135,16 @@ TransferTerms LaneEngine::terms_of(const LaneState& lane) const {
 }
 
 CostPart LaneEngine::hand_off(const OperationState& operation, const Message& message) const {
-  return message_cost(*options_->costs, work_of(operation, message.from_lane),
-                      routes_.kind(message.path));
+  const LaneState& lane = operation.lanes[message.from_lane];
+  CostPart part = message_cost(*options_->costs, work_of(operation, message.from_lane),
+                               routes_.kind(message.path));
+  if (lane.protocol == WireProtocol::LL && message.stage == MessageStage::Direct) {
+    // Each line has flags of its own: the first ones are seen while the last ones leave.
+    const Duration flowed = queue_->now() - message.start;
+    const Duration overlap = std::max(flowed - lane.work, Duration{});
+    part.time = std::max(part.time - overlap, Duration{});
+  }
+  return part;
 }
 
 }  // namespace collsim::detail

@@ -64,6 +64,7 @@ struct LaneState {
   std::uint32_t missing = 0;            ///< receive slots without a message
   std::uint32_t sending = 0;            ///< sends whose last byte has not left
   std::uint32_t threads = 0;
+  std::uint32_t channel = 0;  ///< read where there is a protocol
   std::uint32_t multiplicity = 1;
 
   Mailbox mailbox;

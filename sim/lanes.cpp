@@ -66,6 +66,7 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
         lane_state.protocol = lane.protocol;
         lane_state.kernel = lane.kernel;
         lane_state.threads = lane.threads;
+        lane_state.channel = lane.channel;
       }
       groups_of_rank = std::max(groups_of_rank, lane.group + 1);
     }

@@ -4,10 +4,12 @@
 // Forms (all numbers are CostParameters):
 //   Simple  a slice holds its lane for slice_copy or slice_reduce, then its bytes flow at no more than
 //           channel_rate; the peer sees it a handoff after the wire. A primitive without a send takes
-//           its bytes at local_rate.
+//           its bytes at local_rate, some blocks more slowly and others more quickly than the mean, by
+//           turns (unevenness): channels do not stay in step, so that some send while others do not.
 //   LL      a step whose block has more than the fewest threads, or one of several blocks, costs up to
 //           wide_copy or wide_reduce more; its bytes take a pass of 8 bytes a thread, the first one
-//           free; the peer sees them a hop after the wire.
+//           free. The peer sees the first of them a hop after they are sent, each line by itself, so
+//           that the hop and the wire overlap.
 //   LL128   bytes flow at gpu_rate over all channels; a hop as above.
 //   Sends and receives: bytes at channel_rate (LL: ll_rate), receives at receive_rate.
 //   NVLS    a stage costs `stage` for a loop; copies run at copy_rate.
@@ -39,6 +41,7 @@ struct LaneWork {
   WireProtocol protocol = WireProtocol::None;
   Kernel kernel = Kernel::Collective;
   std::uint32_t threads = 0;
+  std::uint32_t channel = 0;
   std::uint32_t channels = 1;  ///< of the program
   bool narrow = false;         ///< elements of one byte
 };
@@ -48,10 +51,18 @@ struct StepCost {
   CostPart work;  ///< that the threads need for the bytes, at least, while they flow
 };
 
-/// Requires: work.protocol is not None. `bytes` of a message, or of a local copy.
+/// What costs depend on of a step. `bytes` of a message, or of a local copy.
+struct StepWork {
+  Primitive primitive = Primitive::Nothing;
+  Movement movement = Movement::Route;
+  bool continues = false;
+  std::uint64_t index = 0;
+  Bytes bytes;
+};
+
+/// Requires: work.protocol is not None.
 [[nodiscard]] StepCost step_cost(const CostParameters& costs, const LaneWork& work,
-                                 Primitive primitive, Movement movement, bool continues,
-                                 Bytes bytes);
+                                 const StepWork& step);
 
 /// What a message costs after its last byte has left, beside the wire's latency.
 [[nodiscard]] CostPart message_cost(const CostParameters& costs, const LaneWork& work,

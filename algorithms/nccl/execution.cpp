@@ -7,6 +7,7 @@
 #include "algorithms/nccl/call_geometry.hpp"
 #include "algorithms/nccl/slices.hpp"
 #include "algorithms/nccl/trees.hpp"
+#include "algorithms/nccl/tuning_terms.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::nccl {
@@ -136,11 +137,16 @@ Execution joined_channels(Execution execution, std::span<const std::size_t> wiri
   if (execution.interleaved) {
     return execution;
   }
+  // Blocks of different sorts differ where they copy slice by slice.
+  const bool sorted = execution.protocol == Protocol::Simple && !is_nvls(execution.algorithm);
+  const auto sort_of = [sorted](const ChannelWork& work) {
+    return sorted ? work.channel % channel_sorts : 0;
+  };
   std::vector<ChannelWork> joined;
   for (const ChannelWork& work : execution.work) {
     const auto alike = std::ranges::find_if(joined, [&](const ChannelWork& other) {
       return other.count == work.count && other.chunk == work.chunk &&
-             wiring[other.channel] == wiring[work.channel];
+             wiring[other.channel] == wiring[work.channel] && sort_of(other) == sort_of(work);
     });
     if (alike == joined.end()) {
       joined.push_back(work);
