@@ -117,7 +117,10 @@ StepCost send_recv_cost(const CostParameters& costs, const LaneWork& work, const
   StepCost cost;
   if (work.protocol == WireProtocol::LL) {
     cost.work.item = CostItem::SendRecvLLRate;
-    cost.work.time = time_at(costs.rate(CostItem::SendRecvLLRate), step.bytes, 1, 1);
+    // The receiver takes each line as it comes.
+    if (step.primitive != Primitive::Receive) {
+      cost.work.time = time_at(costs.rate(CostItem::SendRecvLLRate), step.bytes, 1, 1);
+    }
     return cost;
   }
   cost.work.item = step.primitive == Primitive::Receive ? CostItem::SendRecvReceiveRate

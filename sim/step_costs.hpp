@@ -11,7 +11,7 @@
 //           free. The peer sees the first of them a hop after they are sent, each line by itself, so
 //           that the hop and the wire overlap.
 //   LL128   bytes flow at gpu_rate over all channels; a hop as above.
-//   Sends and receives: bytes at channel_rate (LL: ll_rate), receives at receive_rate.
+//   Sends and receives: bytes at channel_rate, receives at receive_rate; in LL bytes at ll_rate.
 //   NVLS    a stage costs `stage` for a loop; copies run at copy_rate.
 // A lane's rates are those of its threads: in proportion to a whole block's.
 
