@@ -222,13 +222,15 @@ Duration longest_latency(const Graph& graph, std::span<const DeviceId> gpus,
 }
 
 std::vector<Bound> all_bounds(const Graph& graph, std::span<const DeviceId> gpus,
-                              const CollectiveCall& call) {
+                              const CollectiveCall& call, Reduction reduction) {
   std::vector<Bound> bounds;
   const std::vector<Cut> cuts = gpu_cuts(graph, gpus);
   add_gpu_cut(bounds, graph, gpus, cuts, call);
   add_node_cut(bounds, graph, gpus, call);
   add_leaf_group_cut(bounds, graph, gpus, call);
-  add_total_sent(bounds, cuts, call);
+  if (reduction == Reduction::AtRanks) {
+    add_total_sent(bounds, cuts, call);
+  }
   bounds.push_back(Bound{"latency", "", longest_latency(graph, gpus, call)});
   std::stable_sort(bounds.begin(), bounds.end(),
                    [](const Bound& a, const Bound& b) { return a.time > b.time; });
@@ -238,13 +240,13 @@ std::vector<Bound> all_bounds(const Graph& graph, std::span<const DeviceId> gpus
 }  // namespace
 
 std::vector<Bound> lower_bounds(const Cluster& cluster, std::span<const DeviceId> gpus,
-                                const CollectiveCall& call) {
+                                const CollectiveCall& call, Reduction reduction) {
   COLLSIM_ENSURE(gpus.size() == call.ranks, "one GPU a rank");
   if (call.ranks <= 1 || call.count == 0) {
     return {};
   }
   try {
-    return all_bounds(cluster.graph(), gpus, call);
+    return all_bounds(cluster.graph(), gpus, call, reduction);
   } catch (const std::overflow_error& error) {
     throw out_of_exact_range(error);
   }

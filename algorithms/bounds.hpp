@@ -19,6 +19,7 @@
 // Source: Chan et al. 2007, "Collective communication: theory, practice, and experience", §3;
 // Patarasuk and Yuan 2009 (bandwidth-optimal all-reduce).
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct Bound {
   Duration time{};
 };
 
+/// Where the network reduces, bounds on what all ranks send together do not apply.
+enum class Reduction : std::uint8_t { AtRanks, InNetwork };
+
 /// The bounds that apply to this call on these GPUs (rank r runs on gpus[r]), tightest first.
 /// Empty for 1 rank or 0 bytes.
 /// Requires: as many GPUs as the call has ranks, each once.
@@ -42,6 +46,7 @@ struct Bound {
 /// machines it comes from a part of the ranks, which leaves a valid bound.
 [[nodiscard]] std::vector<Bound> lower_bounds(const Cluster& cluster,
                                               std::span<const DeviceId> gpus,
-                                              const CollectiveCall& call);
+                                              const CollectiveCall& call,
+                                              Reduction reduction = Reduction::AtRanks);
 
 }  // namespace collsim

@@ -48,7 +48,7 @@ void add_warnings(CollectiveResult& result, const CollectiveJob& job) {
     result.warnings.push_back(std::to_string(in_use) + " of " + std::to_string(asked) + " " + what +
                               " in use: the data have no more parts");
   };
-  if (job.call.ranks > 1 && job.call.count > 0) {
+  if (job.programs.empty() && job.call.ranks > 1 && job.call.count > 0) {
     used("channels", result.channels, job.channels);
     used("chunks", result.chunks, job.chunks);
   }
@@ -69,6 +69,12 @@ void check_totals(const Graph& graph, const std::vector<LinkUse>& links) {
   }
 }
 
+Reduction reduction_of(const Program& program) {
+  const bool multicast =
+      program.lane_count(Rank(0)) > 0 && program.lane(Rank(0), 0).kernel == Kernel::Multicast;
+  return multicast ? Reduction::InNetwork : Reduction::AtRanks;
+}
+
 /// What a run of any number of calls says about a group of the job.
 CollectiveResult result_of(const Cluster& cluster, const CollectiveJob& job,
                            const Programs& programs, std::size_t group, RunResult&& run) {
@@ -84,7 +90,7 @@ CollectiveResult result_of(const Cluster& cluster, const CollectiveJob& job,
   result.time_of_rank = std::move(last.time_of_rank);
   result.attribution = std::move(last.attribution);
   result.critical_path = std::move(last.critical_path);
-  result.bounds = lower_bounds(cluster, job.group(group), job.call);
+  result.bounds = lower_bounds(cluster, job.group(group), job.call, reduction_of(program));
   result.links = std::move(run.links);
   result.elapsed = run.time;
   result.transfers = run.transfers;
@@ -220,6 +226,20 @@ void scale_attribution(std::vector<AttributedTime>& parts, Duration total) {
   std::erase_if(parts, [](const AttributedTime& part) { return part.time == Duration{}; });
 }
 
+/// A process cannot launch faster than this: what is missing is waited for.
+void wait_for_host(CollectiveResult& result, Duration host_per_call) {
+  if (result.time >= host_per_call) {
+    return;
+  }
+  result.attribution.insert(
+      result.attribution.begin(),
+      {Cause::Launch, std::nullopt, CostItem::LaunchProcess, host_per_call - result.time});
+  for (Duration& time : result.time_of_rank) {
+    time = std::max(time, host_per_call);
+  }
+  result.time = host_per_call;
+}
+
 }  // namespace
 
 ProgramRequest request_of(const Cluster& cluster, const CollectiveJob& job) {
@@ -284,8 +304,11 @@ CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& j
     return first.result;
   }
   if (first.together) {
-    return options.observer == nullptr ? first.result
-                                       : run_once(cluster, job, programs, options).result;
+    CollectiveResult result = options.observer == nullptr
+                                  ? std::move(first.result)
+                                  : run_once(cluster, job, programs, options).result;
+    wait_for_host(result, options.host_per_call);
+    return result;
   }
 
   RunResult run =
@@ -301,6 +324,7 @@ CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& j
   result.time_of_rank = spans[slowest].of_rank;
   retime(result, means[slowest]);
   set_groups(result, std::move(means), slowest);
+  wait_for_host(result, options.host_per_call);
   return result;
 }
 

@@ -45,6 +45,8 @@ struct RunOptions {
   const CostParameters* costs = nullptr;
   CallIs call = CallIs::BackToBack;
   LaunchFrom launch = LaunchFrom::Stream;
+  /// Of calls back to back: what the process takes to launch one on all its GPUs. Zero: nothing.
+  Duration host_per_call{};
   TraceObserver* observer = nullptr;
   bool critical_path = false;  ///< keep back pointers; memory grows with the length of the path
   /// Called now and then with the transfers done so far; returning false stops the run with

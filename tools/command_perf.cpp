@@ -25,7 +25,7 @@ std::string table(const PerfCommand& command, const PerfPlan& plan, const Machin
   std::string text =
       nccl_tests_header(header, machine.cluster.graph(), plan.gpus, machine.cluster.name());
   for (const PerfRow& line : lines) {
-    text += nccl_tests_row(line);
+    text += nccl_tests_row(header, line);
   }
   return text + nccl_tests_footer(header, lines);
 }
@@ -78,7 +78,11 @@ void write_notes(const PerfCommand& command, const PerfRun& run) {
          "#wrong is N/A where a program has too many transfers to check its data: " +
              grouped(run.unchecked()) + " times; collsim run --verify has no limit");
   }
-  note(command.output, "nominal: no protocol, no launch");
+  const bool nominal = run.rows().empty() || !run.rows().front().parameters;
+  note(command.output, nominal
+                           ? std::string(nominal_note)
+                           : fmt::format("parameters {}: {}", run.rows().front().parameters->name,
+                                         run.rows().front().parameters->provenance));
 }
 
 RunInfo total_of(const Stopwatch& stopwatch, const std::vector<ResultRow>& rows) {

@@ -10,6 +10,7 @@
 #include "tools/cluster_options.hpp"
 #include "tools/format_text.hpp"
 #include "tools/job_options.hpp"
+#include "tools/nccl_run.hpp"
 #include "tools/option_values.hpp"
 #include "tools/output.hpp"
 #include "tools/render_csv.hpp"
@@ -23,6 +24,7 @@ namespace {
 
 struct RunCommand {
   ClusterOptions cluster;
+  NcclRunOptions nccl;
   JobOptions job;
   CallOptions call;
   OutputOptions output;
@@ -63,15 +65,34 @@ bool needs_second_run(const RunCommand& command) {
   return command.critical_path || !command.trace.empty();
 }
 
-void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row) {
-  const bool choose = is_chosen_by_simulation(command.algorithm);
-  row.job.algorithm = command.algorithm;
-  if (choose) {
-    choose_algorithm(command, cluster, row);
+void simulate(const RunCommand& command, const Machine& machine, ResultRow& row) {
+  const Cluster& cluster = machine.cluster;
+  const std::optional<CostParameters> costs =
+      cost_parameters(machine, command.nccl, command.cluster);
+  const std::string algorithm = meant_algorithm(command.algorithm, costs.has_value());
+  const bool choose = is_chosen_by_simulation(algorithm);
+  row.job.algorithm = algorithm;
+  CollectiveJob checked = row.job;
+  if (is_nccl_algorithm(algorithm)) {
+    std::vector<Communicator> groups{row.job.gpus};
+    const NcclRun nccl(machine, command.nccl, command.cluster, command.job, groups, command.output);
+    nccl.prepare(row, algorithm);
+    if (costs) {
+      row.parameters = used_parameters(*costs);
+    }
+    if (command.verify) {
+      checked = nccl.checkable(row, algorithm);
+    }
+  } else {
+    refuse_without_nccl(command.nccl, command.job, algorithm);
+    if (choose) {
+      choose_algorithm(command, cluster, row);
+    }
+    checked = row.job;
   }
-  const std::unique_ptr<Program> program = checked_program(cluster, row.job, 1, command.job);
+  const std::shared_ptr<const Program> program = checked_program(cluster, row.job, 1, command.job);
   if (command.verify) {
-    row.check = check_job(cluster, row.job);
+    row.check = check_job(cluster, checked);
   }
   if (choose && !needs_second_run(command)) {
     return;
@@ -80,6 +101,8 @@ void simulate(const RunCommand& command, const Cluster& cluster, ResultRow& row)
   ProgressLine line(command.output);
   RunOptions options;
   options.network = row.network_model;
+  options.costs = row.parameters ? &*costs : nullptr;
+  options.call = CallIs::Isolated;
   options.critical_path = command.critical_path;
   options.progress = watch(line, program->transfer_count() * row.job.groups());
   std::unique_ptr<TraceJson> trace;
@@ -123,7 +146,7 @@ Exit run(const RunCommand& command) {
   const Machine machine = load_machine(command.cluster, command.output);
   ResultRow row = row_for(machine, command.job, command.call);
   require_algorithm(command.algorithm, row.job.call.kind, "--algorithm", {"auto", "best"});
-  at_its_place(machine, [&] { simulate(command, machine.cluster, row); });
+  at_its_place(machine, [&] { simulate(command, machine, row); });
   show_slowest_group(machine.cluster, row);
   const RunInfo info = stopwatch.stop(row.result.events, row.result.transfers);
   const RowDetail detail{command.per_rank, command.links == "all", command.critical_path};
@@ -160,6 +183,7 @@ void add_run_command(CLI::App& app, Action& chosen) {
   add_call_options(*sub, command->call);
   add_cluster_options(*sub, command->cluster);
   add_algorithm_option(*sub, command->algorithm);
+  add_nccl_run_options(*sub, command->nccl);
   add_switch(*sub, "--verify", command->verify, "check the algorithm's data symbolically")
       ->group("Simulation");
   add_text(*sub, "--trace", command->trace, "FILE", "write a timeline that ui.perfetto.dev opens")

@@ -14,6 +14,7 @@
 
 #include "algorithms/table.hpp"
 #include "study/groups.hpp"
+#include "study/nccl_job.hpp"
 #include "tools/format_text.hpp"
 #include "tools/option_values.hpp"
 #include "tools/placement_file.hpp"
@@ -42,16 +43,17 @@ void add_job_options(CLI::App& app, JobOptions& options) {
       ->group(job);
   add_number(app, "--channels", options.channels, {1, 1024},
              "slices of the data that run side by side")
+      ->default_str("1, or as many as NCCL takes")
       ->group(job);
   add_number(app, "--chunks", options.chunks, {1, 1U << 20U},
              "pieces of a slice that follow each other")
+      ->default_str("1")
       ->group(job);
   const char* const simulation = "Simulation";
   add_text(app, "--network-model", options.network_model, "MODEL",
            "flow: transfers share links fairly; ideal: they do not notice each other")
       ->group(simulation);
-  add_text(app, "--protocol", options.protocol, "P",
-           "Simple, LL or LL128: needs NCCL parameters, which do not exist yet")
+  add_text(app, "--protocol", options.protocol, "P", "Simple, LL or LL128, of NCCL's programs")
       ->group(simulation);
   add_number(app, "--max-transfers", options.max_transfers,
              {0, std::numeric_limits<std::uint64_t>::max()}, "refuse longer simulations")
@@ -89,8 +91,9 @@ void add_groups_option(CLI::App& app, std::string& groups) {
 
 CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm) {
   return add_text(app, "--algorithm", algorithm, "A",
-                  "a name (`collsim list algorithms`); best: the quickest of all by simulation; "
-                  "auto means best")
+                  "a name (`collsim list algorithms`); auto: NCCL's choice where the cluster has "
+                  "parameters, else best; best: the quickest of those that are not NCCL's, by "
+                  "simulation")
       ->group("Job");
 }
 
@@ -139,6 +142,10 @@ void require_algorithm(const std::string& name, CollectiveKind kind, const std::
       fits = fits || algorithm.name == name;
     }
   }
+  for (const std::string& nccl : nccl_algorithm_names()) {
+    known.push_back(nccl);
+    fits = fits || nccl == name;  // its rules say for which collectives
+  }
   if (std::ranges::find(known, name) == known.end()) {
     refuse_word(option, "algorithm", name, known);
   }
@@ -182,14 +189,6 @@ NetworkModel network_model_of(const JobOptions& options) {
                      "--network-model");
   }
   refuse_word("--network-model", "network model", options.network_model, {"flow", "ideal"});
-}
-
-void refuse_protocol(const JobOptions& options) {
-  if (options.protocol.empty()) {
-    return;
-  }
-  throw InputError("protocols are not modelled yet (found " + in_quotes(options.protocol) + ")",
-                   "--protocol", "leave the option out");
 }
 
 namespace {
@@ -298,7 +297,6 @@ void set_root(CollectiveCall& call, const std::optional<std::uint32_t>& root) {
 CollectiveJob job_of(const Cluster& cluster, const JobOptions& options, const CallOptions& call,
                      Bytes& requested) {
   const CollectiveKind kind = collective_of(options.collective);
-  refuse_protocol(options);
   CollectiveJob job;
   set_groups(job, groups_of(gpus_of(cluster, options), call.groups));
   requested = size_of_option(call.bytes, "--bytes");
@@ -307,16 +305,17 @@ CollectiveJob job_of(const Cluster& cluster, const JobOptions& options, const Ca
   set_reduction(job.call, call.redop);
   set_root(job.call, call.root);
   job.call.in_place = call.out_of_place || !allows_in_place(kind) ? InPlace::No : InPlace::Yes;
-  job.channels = options.channels;
-  job.chunks = options.chunks;
+  job.channels = options.channels.value_or(1);
+  job.chunks = options.chunks.value_or(1);
   return job;
 }
 
-std::unique_ptr<Program> checked_program(const Cluster& cluster, const CollectiveJob& job,
-                                         std::uint64_t iterations, const JobOptions& options) {
-  std::unique_ptr<Program> program;
+std::shared_ptr<const Program> checked_program(const Cluster& cluster, const CollectiveJob& job,
+                                               std::uint64_t iterations,
+                                               const JobOptions& options) {
+  std::shared_ptr<const Program> program;
   try {
-    program = program_of(cluster, job);
+    program = job.programs.empty() ? program_of(cluster, job) : job.programs.front();
   } catch (const InputError& error) {
     // What stands in the way of the algorithm, for want of a place in a document.
     if (!error.path().empty()) {

@@ -26,8 +26,8 @@ struct JobOptions {
   std::string placement = "block";
   std::string network_model = "flow";
   std::string protocol;
-  std::uint32_t channels = 1;
-  std::uint32_t chunks = 1;
+  std::optional<std::uint32_t> channels;  ///< absent: 1, or as many as NCCL takes
+  std::optional<std::uint32_t> chunks;    ///< absent: 1
   std::uint64_t max_transfers = RunLimits().max_transfers;
   std::string max_memory;  ///< empty: what the machine has
 };
@@ -62,8 +62,6 @@ void require_algorithm(const std::string& name, CollectiveKind kind, const std::
 /// Throws: InputError("--max-memory").
 [[nodiscard]] RunLimits limits_of(const JobOptions& options);
 [[nodiscard]] NetworkModel network_model_of(const JobOptions& options);
-/// Refuses what is not modelled yet by name.
-void refuse_protocol(const JobOptions& options);
 [[nodiscard]] Communicator gpus_of(const Cluster& cluster, const JobOptions& options);
 /// "block", "cyclic", "random:7" or a file as it was given, and of which nodes, for output.
 [[nodiscard]] std::string placement_name(const JobOptions& options);
@@ -80,10 +78,10 @@ void set_groups(CollectiveJob& job, std::vector<Communicator> groups);
 
 /// The program of a job whose algorithm is named. Throws: InputError("--algorithm") with what stands
 /// in its way, and as require_within_limits.
-[[nodiscard]] std::unique_ptr<Program> checked_program(const Cluster& cluster,
-                                                       const CollectiveJob& job,
-                                                       std::uint64_t iterations,
-                                                       const JobOptions& options);
+[[nodiscard]] std::shared_ptr<const Program> checked_program(const Cluster& cluster,
+                                                             const CollectiveJob& job,
+                                                             std::uint64_t iterations,
+                                                             const JobOptions& options);
 
 /// Throws: InputError("--max-transfers" or "--max-memory") with the estimate if a run of that size
 /// would be too large.

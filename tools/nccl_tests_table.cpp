@@ -36,6 +36,11 @@ std::string device_lines(const PerfHeader& header, const Graph& graph,
   return text;
 }
 
+/// " nccl-ring           Simple          24"
+std::string extra_columns(const std::vector<std::string>& cells) {
+  return fmt::format(" {:<18}  {:<8}  {:>8}", cells.at(0), cells.at(1), cells.at(2));
+}
+
 }  // namespace
 
 std::string perf_program_name(CollectiveKind kind) {
@@ -75,9 +80,10 @@ std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
   text += fmt::format("# Collective test starting: {}\n", perf_program_name(header.kind));
   text += fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
-      "agg iters: 1 validation: {} graph: 0 unalign: 0\n",
+      "agg iters: 1 validation: {} graph: {} unalign: 0\n",
       header.threads, header.gpus, header.min.count(), header.max.count(), header.step,
-      header.step_is_factor ? "factor" : "bytes", header.warmup, header.iterations, header.check);
+      header.step_is_factor ? "factor" : "bytes", header.warmup, header.iterations, header.check,
+      header.graph);
   for (const std::string& note : header.notes) {
     text += "# " + note + "\n";
   }
@@ -89,8 +95,10 @@ std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
   text += blank + "           out-of-place                       in-place          \n";
   const std::string names =
       fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "time", "algbw", "busbw", "#wrong");
-  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{}{} \n", "size", "count", "type",
-                      "redop", "root", names, names);
+  text +=
+      fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{}{} {}\n", "size", "count", "type",
+                  "redop", "root", names, names,
+                  header.extra_columns ? extra_columns({"algorithm", "protocol", "channels"}) : "");
   const std::string units =
       fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
   text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{}{} \n", "(B)", "(elements)", "", "",
@@ -98,10 +106,11 @@ std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
   return text;
 }
 
-std::string nccl_tests_row(const PerfRow& row) {
-  return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", row.size.count(), row.count,
+std::string nccl_tests_row(const PerfHeader& header, const PerfRow& row) {
+  return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}{}\n", row.size.count(), row.count,
                      name_of(row.type), row.redop, row.root, half_row(row.out_of_place),
-                     half_row(row.in_place));
+                     half_row(row.in_place),
+                     header.extra_columns ? " " + extra_columns(row.extra) : "");
 }
 
 std::string nccl_tests_footer(const PerfHeader& header, const std::vector<PerfRow>& rows) {

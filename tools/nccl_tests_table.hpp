@@ -30,6 +30,8 @@ struct PerfRow {
   std::int64_t root = -1;
   PerfTime out_of_place;
   PerfTime in_place;
+  std::vector<std::string>
+      extra;  ///< algorithm, protocol, channels; shown where the header says so
 };
 
 /// What the header shows.
@@ -44,6 +46,8 @@ struct PerfHeader {
   std::uint32_t warmup = 1;
   std::uint32_t iterations = 20;
   std::uint32_t check = 1;
+  std::uint32_t graph = 0;              ///< launches of a CUDA graph; 0: none
+  bool extra_columns = false;           ///< PerfRow::extra behind nccl-tests' own
   std::vector<std::string> notes;       ///< what nccl-tests does not know: a comment line each
   std::vector<std::uint32_t> group_of;  ///< by rank; empty: all are in group 0
 };
@@ -61,7 +65,7 @@ struct PerfHeader {
 [[nodiscard]] std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
                                             const std::vector<DeviceId>& gpus,
                                             const std::string& cluster);
-[[nodiscard]] std::string nccl_tests_row(const PerfRow& row);
+[[nodiscard]] std::string nccl_tests_row(const PerfHeader& header, const PerfRow& row);
 /// Everything after the rows.
 [[nodiscard]] std::string nccl_tests_footer(const PerfHeader& header,
                                             const std::vector<PerfRow>& rows);

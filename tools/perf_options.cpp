@@ -23,8 +23,7 @@ struct Unmodelled {
   bool shown = false;  ///< in --help
 };
 
-constexpr std::array<Unmodelled, 18> unmodelled{{
-    {"-G,--cudagraph", "0", "CUDA graphs change the launch cost, which is not modelled yet", true},
+constexpr std::array<Unmodelled, 17> unmodelled{{
     {"-C,--report_cputime", "0", "CPU time is not modelled", true},
     {"-m,--agg_iters", "1", "aggregated operations are not modelled"},
     {"-N,--run_cycles", "1", "each cycle would give the same times"},
@@ -177,6 +176,9 @@ void add_nccl_tests_options(CLI::App& app, PerfCommand& command) {
       ->group(group);
   add_number(app, "-g,--ngpus", command.gpus, counted, "GPUs per thread")->group(group);
   add_number(app, "-t,--nthreads", command.threads, counted, "threads per process")->group(group);
+  add_number(app, "-G,--cudagraph", command.graph_launches, {0, 1'000'000},
+             "times a CUDA graph of the calls is launched; 0: no graph")
+      ->group(group);
   add_number(app, "-n,--iters", command.iterations, counted, "timed iterations, back to back")
       ->group(group);
   add_number(app, "-w,--warmup_iters", command.warmup, {0, 1'000'000}, "iterations before them")
@@ -216,19 +218,22 @@ void add_perf_options(CLI::App& app, PerfCommand& command) {
   add_algorithm_option(app, command.algorithm);
   add_groups_option(app, command.groups);
   add_cluster_options(app, command.cluster);
+  add_nccl_run_options(app, command.nccl);
   add_nccl_tests_options(app, command);
   add_switch(app, "--isolated", command.isolated,
              "one call alone instead of iterations back to back")
       ->excludes("--iters")
       ->excludes("--warmup_iters")
       ->group("Simulation");
+  add_switch(app, "--columns", command.columns,
+             "behind nccl-tests' columns also algorithm, protocol and channels")
+      ->group("Output");
   add_switch(app, "--timing", command.timing, "show what the simulation itself took (on stderr)")
       ->group("Output");
   add_output_options(app, command.output);
 }
 
 PerfPlan plan_of(const PerfCommand& command, const Cluster& cluster) {
-  refuse_protocol(command.job);
   PerfPlan plan;
   plan.kind = collective_of(command.job.collective);
   require_algorithm(command.algorithm, plan.kind, "--algorithm", {"auto", "best"});
@@ -266,6 +271,8 @@ PerfHeader header_of(const PerfCommand& command, const PerfPlan& plan) {
   header.warmup = command.isolated ? 0 : command.warmup;
   header.iterations = command.isolated ? 1 : command.iterations;
   header.check = command.check;
+  header.graph = command.graph_launches;
+  header.extra_columns = command.columns;
   if (command.job.placement != "block" || !command.job.node_list.empty()) {
     header.notes.push_back("placement " + placement_name(command.job));
   }

@@ -11,6 +11,7 @@
 #include "sim/collective_run.hpp"
 #include "tools/cluster_options.hpp"
 #include "tools/job_options.hpp"
+#include "tools/nccl_run.hpp"
 #include "tools/nccl_tests_table.hpp"
 #include "tools/output.hpp"
 
@@ -21,6 +22,7 @@ enum class Averaging : std::uint8_t { Rank0, Mean, Min, Max };
 
 struct PerfCommand {
   ClusterOptions cluster;
+  NcclRunOptions nccl;
   JobOptions job;
   OutputOptions output;
   std::string algorithm = "auto";
@@ -38,6 +40,8 @@ struct PerfCommand {
   std::string datatype = "float";
   std::string redop = "sum";
   std::string root = "0";
+  std::uint32_t graph_launches = 0;  ///< -G: calls are captured in a CUDA graph
+  bool columns = false;
   bool isolated = false;
   bool timing = false;
 };

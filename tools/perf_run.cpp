@@ -19,7 +19,18 @@ constexpr std::uint64_t most_checked_transfers = 200'000;
 }  // namespace
 
 PerfRun::PerfRun(const PerfCommand& command, const Machine& machine, const PerfPlan& plan)
-    : command_(&command), machine_(&machine), plan_(&plan), line_(command.output) {}
+    : command_(&command),
+      machine_(&machine),
+      plan_(&plan),
+      costs_(cost_parameters(machine, command.nccl, command.cluster)),
+      algorithm_(meant_algorithm(command.algorithm, costs_.has_value())),
+      line_(command.output) {
+  if (is_nccl_algorithm(algorithm_)) {
+    nccl_.emplace(machine, command.nccl, command.cluster, command.job, plan.groups, command.output);
+  } else {
+    refuse_without_nccl(command.nccl, command.job, algorithm_);
+  }
+}
 
 void PerfRun::run() {
   for (const DataType type : plan_->types) {
@@ -56,10 +67,15 @@ void PerfRun::add_line(const CollectiveCall& call, Bytes requested, std::int64_t
   ResultRow row = row_for(*machine_, command_->job, job_for(call), requested);
   row.groups = command_->groups;
   choose_algorithm(row);
+  line.extra = {row.job.algorithm, row.protocol.empty() ? "-" : row.protocol,
+                std::to_string(row.nccl_channels.value_or(row.job.channels))};
   line.out_of_place = measure(row);
   if (allows_in_place(plan_->kind)) {
     // The same messages: what is best out of place is best in place.
     row.job.call.in_place = InPlace::Yes;
+    if (nccl_) {
+      nccl_->prepare(row, algorithm_);
+    }
     line.in_place = measure(std::move(row));
   } else {
     // In place these would overwrite blocks not yet sent: a copy of the input to scratch memory,
@@ -75,14 +91,21 @@ CollectiveJob PerfRun::job_for(const CollectiveCall& call) const {
   job.call = call;
   job.call.in_place = InPlace::No;
   set_groups(job, plan_->groups);
-  job.algorithm = command_->algorithm;
-  job.channels = command_->job.channels;
-  job.chunks = command_->job.chunks;
+  job.algorithm = algorithm_;
+  job.channels = command_->job.channels.value_or(1);
+  job.chunks = command_->job.chunks.value_or(1);
   return job;
 }
 
 void PerfRun::choose_algorithm(ResultRow& row) const {
-  if (!is_chosen_by_simulation(command_->algorithm)) {
+  if (nccl_) {
+    nccl_->prepare(row, algorithm_);
+    if (costs_) {
+      row.parameters = used_parameters(*costs_);
+    }
+    return;
+  }
+  if (!is_chosen_by_simulation(algorithm_)) {
     return;
   }
   CompareOptions options;
@@ -97,7 +120,8 @@ PerfTime PerfRun::measure(ResultRow row) {
   const Stopwatch stopwatch;
   const std::uint64_t calls =
       command_->isolated ? 1 : std::uint64_t{plan_->iterations.warmup} + plan_->iterations.timed;
-  check(row, *checked_program(machine_->cluster, row.job, calls, command_->job));
+  static_cast<void>(checked_program(machine_->cluster, row.job, calls, command_->job));
+  check(row);
   simulate(row);
   show_slowest_group(machine_->cluster, row);
   PerfTime half;
@@ -113,21 +137,39 @@ PerfTime PerfRun::measure(ResultRow row) {
   return half;
 }
 
-void PerfRun::check(ResultRow& row, const Program& program) {
+void PerfRun::check(ResultRow& row) {
   if (command_->check == 0) {
     return;
   }
-  if (program.transfer_count() > most_checked_transfers) {
+  const CollectiveJob job = nccl_ ? nccl_->checkable(row, algorithm_) : row.job;
+  const std::uint64_t transfers = programs_of(machine_->cluster, job).front()->transfer_count();
+  if (transfers > most_checked_transfers) {
     ++unchecked_;
     return;
   }
-  row.check = check_job(machine_->cluster, row.job);
+  row.check = check_job(machine_->cluster, job);
   failed_ = failed_ || !row.check->ok();
 }
 
-void PerfRun::simulate(ResultRow& row) const {
+RunOptions PerfRun::run_options(const ResultRow& row) const {
   RunOptions options;
   options.network = plan_->network;
+  if (!row.parameters) {
+    return options;
+  }
+  options.costs = &*costs_;
+  options.call = command_->isolated ? CallIs::Isolated : CallIs::BackToBack;
+  options.launch = command_->graph_launches > 0 ? LaunchFrom::CudaGraph : LaunchFrom::Stream;
+  const std::int64_t gpus = std::int64_t{command_->gpus} * command_->threads;
+  if (gpus > 1 && options.launch == LaunchFrom::Stream) {
+    options.host_per_call =
+        costs_->time(CostItem::LaunchProcess) + gpus * costs_->time(CostItem::LaunchProcessGpu);
+  }
+  return options;
+}
+
+void PerfRun::simulate(ResultRow& row) const {
+  const RunOptions options = run_options(row);
   if (command_->isolated) {
     row.result = run_collective(machine_->cluster, row.job, options);
   } else {

@@ -35,14 +35,18 @@ class PerfRun {
   /// Out of place.
   [[nodiscard]] CollectiveJob job_for(const CollectiveCall& call) const;
   void choose_algorithm(ResultRow& row) const;
+  [[nodiscard]] RunOptions run_options(const ResultRow& row) const;
   PerfTime measure(ResultRow row);
-  void check(ResultRow& row, const Program& program);
+  void check(ResultRow& row);
   void simulate(ResultRow& row) const;
   void warn_of_falling_times(std::size_t first, InPlace in_place);
 
   const PerfCommand* command_;
   const Machine* machine_;
   const PerfPlan* plan_;
+  std::optional<CostParameters> costs_;
+  std::string algorithm_;  ///< what --algorithm means here
+  std::optional<NcclRun> nccl_;
   ProgressLine line_;
   std::vector<PerfRow> table_;
   std::vector<ResultRow> rows_;

@@ -33,6 +33,9 @@ Json attribution_json(const Graph& graph, const CollectiveResult& result) {
     if (part.level) {
       entry["level"] = graph.levels()[part.level->index()];
     }
+    if (part.parameter) {
+      entry["parameter"] = name_of(*part.parameter);
+    }
     entry["time_ps"] = part.time.count();
     parts.push_back(std::move(entry));
   }
@@ -125,8 +128,8 @@ void add_job(Json& json, const Cluster& cluster, const ResultRow& row) {
   json["placement"] = row.placement;
   json["collective"] = name_of(call.kind);
   json["algorithm"] = row.result.algorithm;
-  json["protocol"] = nullptr;
-  json["channels"] = row.result.channels;
+  json["protocol"] = row.protocol.empty() ? Json(nullptr) : Json(row.protocol);
+  json["channels"] = row.nccl_channels.value_or(row.result.channels);
   json["chunks"] = row.result.chunks;
   json["network_model"] = name_of(row.network_model);
   json["ranks"] = call.ranks;
@@ -194,7 +197,12 @@ Json row_json(const Cluster& cluster, const ResultRow& row, const RowDetail& det
   json["attribution"] = attribution_json(cluster.graph(), result);
   json["transfers"] = result.transfers;
   json["contention_ignored"] = result.contention_ignored;
-  json["parameters"] = {{"name", nullptr}, {"provenance", "nominal"}};
+  if (row.parameters) {
+    json["parameters"] = {{"name", row.parameters->name},
+                          {"provenance", row.parameters->provenance}};
+  } else {
+    json["parameters"] = {{"name", nullptr}, {"provenance", "nominal"}};
+  }
   json["warnings"] = warnings_of(row);
   json["result_digest"] = result_digest(json, result);
   if (!row.chosen_because.empty()) {

@@ -25,8 +25,10 @@ std::string attribution_table(const Graph& graph, const CollectiveResult& result
   for (const AttributedTime& part : result.attribution) {
     const double fraction = share(part.time, result.time);
     table.add_row({std::string(name_of(part.cause)),
-                   part.level ? graph.levels()[part.level->index()] : "", human_time(part.time),
-                   human_percent(fraction), bar(fraction, bar_width)});
+                   part.level       ? graph.levels()[part.level->index()]
+                   : part.parameter ? name_of(*part.parameter)
+                                    : "",
+                   human_time(part.time), human_percent(fraction), bar(fraction, bar_width)});
   }
   return table.empty()
              ? ""

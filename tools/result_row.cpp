@@ -130,7 +130,12 @@ std::optional<std::string> below_bound_warning(const ResultRow& row) {
 }
 
 std::vector<std::string> warnings_of(const ResultRow& row) {
-  std::vector<std::string> warnings{"nominal: no protocol, no launch"};
+  std::vector<std::string> warnings;
+  if (!row.parameters) {
+    warnings.emplace_back(nominal_note);
+  } else if (row.parameters->provenance == "estimate") {
+    warnings.push_back("parameters " + row.parameters->name + ": estimates, not fitted");
+  }
   if (row.requested != row.job.call.size()) {
     warnings.push_back("size rounded from " + std::to_string(row.requested.count()) + " to " +
                        std::to_string(row.job.call.size().count()) + " bytes, as nccl-tests does");

@@ -16,6 +16,12 @@
 
 namespace collsim {
 
+/// Cost parameters that a result depends on.
+struct UsedParameters {
+  std::string name;
+  std::string provenance;  ///< the least trusted source of a value
+};
+
 struct ResultRow {
   std::string input_digest;
   std::string placement;
@@ -25,10 +31,14 @@ struct ResultRow {
   NetworkModel network_model = NetworkModel::Flow;
   CollectiveJob job;
   CollectiveResult result;
-  std::string chosen_because;            ///< where the algorithm was not named by the user
-  std::optional<CheckReport> check;      ///< where --verify was given
-  std::optional<Iterations> iterations;  ///< back to back, for perf
-  std::vector<std::string> warnings;     ///< besides the result's own
+  std::string protocol;  ///< of NCCL's programs; empty: none
+  std::optional<std::uint32_t>
+      nccl_channels;  ///< channels that run, those that are joined among them
+  std::optional<UsedParameters> parameters;  ///< absent: nominal
+  std::string chosen_because;                ///< where the algorithm was not named by the user
+  std::optional<CheckReport> check;          ///< where --verify was given
+  std::optional<Iterations> iterations;      ///< back to back, for perf
+  std::vector<std::string> warnings;         ///< besides the result's own
 };
 
 /// A row about a job that is still to be simulated.
@@ -87,6 +97,8 @@ struct RankTimes {
 /// Where a time over back-to-back iterations lies below the bound of one call: why. Buffers are
 /// unlimited, so that ranks which only send are done long before the last one.
 [[nodiscard]] std::optional<std::string> below_bound_warning(const ResultRow& row);
+
+inline constexpr std::string_view nominal_note = "nominal: no protocol, no launch";
 
 /// The result's warnings, and those that hold for every result of this version.
 [[nodiscard]] std::vector<std::string> warnings_of(const ResultRow& row);

@@ -68,6 +68,9 @@ struct NodeSpec {
   std::optional<HostMemorySpec> host_memory;
   /// Of its GPUs, as CUDA counts it, times ten: 90 for 9.0. Absent: not NVIDIA's, or not told.
   std::optional<std::uint32_t> compute_capability;
+  /// The cost parameters that suit its GPUs, by name: of a cluster that names none. For simulations of
+  /// NCCL's kernels; nothing of the topology depends on it.
+  std::optional<std::string> parameters;
   /// Machines with an operating system of their own, of which the node is made (a rack of trays on
   /// one NVLink); CPUs, GPUs and NICs are dealt to them in order.
   std::uint32_t hosts = 1;
@@ -182,7 +185,8 @@ struct ClusterSpec {
   FabricSpec fabric;
   std::optional<ExplicitGraphSpec> graph;
   std::vector<EnvironmentVariable> environment;
-  std::vector<Provenance> values;  ///< every value in force, in document order
+  std::optional<std::string> parameters;  ///< as those of the node, and before them
+  std::vector<Provenance> values;         ///< every value in force, in document order
 };
 
 }  // namespace collsim

@@ -138,8 +138,8 @@ NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::s
     owner.refuse_missing("node", hint);
   }
   const MappingReader reader(context, *located,
-                             {"name", "description", "gpus", "compute_capability", "hosts",
-                              "devices", "links", "gpu_memory", "host_memory"});
+                             {"name", "description", "gpus", "compute_capability", "parameters",
+                              "hosts", "devices", "links", "gpu_memory", "host_memory"});
   NodeSpec node;
   node.name = reader.text("name", Default<std::string>{"node"});
   if (reader.has("description")) {
@@ -148,6 +148,9 @@ NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::s
   node.gpus = reader.integer("gpus", device_counts);
   if (reader.has("compute_capability")) {
     node.compute_capability = read_compute_capability(reader);
+  }
+  if (reader.has("parameters")) {
+    node.parameters = reader.text("parameters");
   }
   for (const LocatedNode& item : reader.items("devices")) {
     node.devices.push_back(
@@ -272,12 +275,15 @@ std::uint32_t node_count(const ExplicitGraphSpec& graph) {
 ClusterSpec read_cluster_spec(const YamlTree& tree, YamlId root) {
   ClusterSpec spec;
   const ReadContext context{tree, spec.values};
-  const MappingReader reader(
-      context, LocatedNode{root, {}},
-      {"name", "description", "gpus", "nodes", "node", "fabric", "graph", "environment"});
+  const MappingReader reader(context, LocatedNode{root, {}},
+                             {"name", "description", "gpus", "nodes", "node", "fabric", "graph",
+                              "environment", "parameters"});
   spec.name = reader.text("name");
   spec.description = reader.text("description", Default<std::string>{});
   spec.environment = read_environment(context, reader);
+  if (reader.has("parameters")) {
+    spec.parameters = reader.text("parameters");
+  }
   if (reader.has("graph")) {
     spec.graph = read_graph(context, reader);
     spec.nodes = node_count(*spec.graph);

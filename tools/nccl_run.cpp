@@ -1,0 +1,245 @@
+#include "tools/nccl_run.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "algorithms/nccl/io/read_tuner.hpp"
+#include "sim/io/read_costs.hpp"
+#include "tools/option_values.hpp"
+#include "topology/error.hpp"
+#include "topology/io/source.hpp"
+
+namespace collsim {
+
+namespace {
+
+constexpr std::string_view no_parameters = "none";
+
+/// Where ranks stand: nodes in the order of their first ranks, with their GPUs in order.
+struct Stand {
+  std::vector<std::vector<DeviceId>> nodes;
+};
+
+Stand stand_of(const Graph& graph, const Communicator& gpus) {
+  Stand stand;
+  std::map<NodeId, std::size_t> number_of;
+  for (const DeviceId gpu : gpus) {
+    const NodeId node = graph.device(gpu).node.value_or(NodeId(0));
+    const auto [entry, is_new] = number_of.emplace(node, stand.nodes.size());
+    if (is_new) {
+      stand.nodes.emplace_back();
+    }
+    stand.nodes[entry->second].push_back(gpu);
+  }
+  for (std::vector<DeviceId>& node : stand.nodes) {
+    std::ranges::sort(node);
+  }
+  return stand;
+}
+
+/// GPUs of each node, of which all have as many.
+std::uint32_t gpus_a_node(const Stand& stand) {
+  const std::size_t first = stand.nodes.front().size();
+  for (const std::vector<DeviceId>& node : stand.nodes) {
+    if (node.size() != first) {
+      throw InputError("NCCL's programs need as many GPUs on each node: here are " +
+                           std::to_string(first) + " and " + std::to_string(node.size()),
+                       "--algorithm",
+                       "whole nodes (--nodes, --gpus-per-node), or --algorithm best");
+    }
+  }
+  return static_cast<std::uint32_t>(first);
+}
+
+std::optional<nccl::Protocol> protocol_of(const std::string& text) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  for (const nccl::Protocol protocol : nccl::protocols) {
+    const std::string name(nccl::name(protocol));
+    if (std::ranges::equal(name, text, [](char a, char b) {
+          return std::tolower(static_cast<unsigned char>(a)) ==
+                 std::tolower(static_cast<unsigned char>(b));
+        })) {
+      return protocol;
+    }
+    names.push_back(name);
+  }
+  refuse_word("--protocol", "protocol", text, names);
+}
+
+/// Of all values that are set, the least trusted source.
+CostSource weakest(const CostParameters& costs) {
+  CostSource source = CostSource::Nominal;
+  const auto doubt = [](CostSource s) {
+    switch (s) {
+      case CostSource::Measured:
+        return 0;
+      case CostSource::Fitted:
+        return 1;
+      case CostSource::Nominal:
+        return 2;
+      case CostSource::Literature:
+        return 3;
+      case CostSource::Estimate:
+        return 4;
+    }
+    return 4;
+  };
+  bool any = false;
+  for (const CostDefinition& definition : cost_definitions()) {
+    const CostValue& value = costs.value(definition.item);
+    if (value.units != 0 && (!any || doubt(value.source) > doubt(source))) {
+      source = value.source;
+      any = true;
+    }
+  }
+  return source;
+}
+
+}  // namespace
+
+void add_nccl_run_options(CLI::App& app, NcclRunOptions& options) {
+  add_nccl_options(app, options.nccl);
+  add_text(app, "--tuner", options.tuner, "FILE",
+           "a file of NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE), which overrules")
+      ->group("NCCL");
+  add_text(app, "--parameters", options.parameters, "NAME",
+           "what NCCL's kernels cost (`collsim list parameters`); none: nothing but the wire")
+      ->default_str("the cluster's")
+      ->group("NCCL");
+}
+
+std::optional<CostParameters> cost_parameters(const Machine& machine, const NcclRunOptions& options,
+                                              const ClusterOptions& cluster) {
+  const ConfigPath path = config_path(cluster);
+  if (!options.parameters.empty()) {
+    if (options.parameters == no_parameters) {
+      return std::nullopt;
+    }
+    try {
+      return find_costs(path, options.parameters);
+    } catch (const InputError& error) {
+      if (error.location().line != 0) {
+        throw;
+      }
+      throw InputError(error.message(), "--parameters", error.hint());
+    }
+  }
+  const ClusterSpec& spec = machine.cluster.spec();
+  const bool own = spec.parameters.has_value();
+  const std::optional<std::string>& name = own ? spec.parameters : spec.node.parameters;
+  if (!name || *name == no_parameters) {
+    return std::nullopt;
+  }
+  try {
+    return find_costs(path, *name);
+  } catch (const InputError& error) {
+    if (error.location().line != 0) {
+      throw;
+    }
+    throw machine.loaded.source_map.locate(
+        InputError(error.message(), own ? "parameters" : "node.parameters", error.hint()));
+  }
+}
+
+std::string meant_algorithm(const std::string& algorithm, bool has_parameters) {
+  if (algorithm == "auto") {
+    return has_parameters ? "nccl" : "best";
+  }
+  return algorithm;
+}
+
+void refuse_without_nccl(const NcclRunOptions& options, const JobOptions& job,
+                         const std::string& algorithm) {
+  const std::string why = "has no effect on " + algorithm + ", which is not one of NCCL's programs";
+  for (const auto& [given, option] : {std::pair(!job.protocol.empty(), "--protocol"),
+                                      std::pair(!options.nccl.environment.empty(), "--env"),
+                                      std::pair(!options.tuner.empty(), "--tuner")}) {
+    if (given) {
+      throw InputError(why, option, "--algorithm nccl");
+    }
+  }
+}
+
+NcclRun::NcclRun(const Machine& machine, const NcclRunOptions& options,
+                 const ClusterOptions& cluster, const JobOptions& job,
+                 const std::vector<Communicator>& groups, const OutputOptions& output)
+    : machine_(&machine), protocol_(protocol_of(job.protocol)) {
+  if (job.chunks) {
+    throw InputError("has no effect on NCCL's programs, which cut chunks by rules of their own",
+                     "--chunks", "--env NCCL_BUFFSIZE=…, or another --algorithm");
+  }
+  const Stand stand = stand_of(machine.cluster.graph(), groups.front());
+  NcclJob part;
+  part.nodes = static_cast<std::uint32_t>(stand.nodes.size());
+  part.gpus_per_node = gpus_a_node(stand);
+  if (machine.topology_file) {
+    part.gpus_per_node.reset();
+  }
+  nccl::DecisionInput input = nccl_decision_input(machine, options.nccl, cluster, part, output);
+  if (job.channels) {
+    input.configuration.min_channels = static_cast<int>(*job.channels);
+    input.configuration.max_channels = static_cast<int>(*job.channels);
+  }
+  decisions_ = std::make_unique<nccl::Decisions>(input);
+  if (!options.tuner.empty()) {
+    tuner_ = nccl::parse_tuner(read_file(options.tuner), options.tuner);
+  }
+}
+
+NcclProgram NcclRun::program(const CollectiveCall& call, const std::string& algorithm,
+                             ChannelsRun channels) const {
+  NcclWish wish;
+  wish.algorithm = nccl_algorithm_of(algorithm);
+  wish.protocol = protocol_;
+  try {
+    return nccl_program(*decisions_, tuner_, call, wish, channels);
+  } catch (const InputError& error) {
+    if (!error.path().empty()) {
+      throw;
+    }
+    throw InputError(error.message(), protocol_ ? "--protocol" : "--algorithm", error.hint());
+  }
+}
+
+void NcclRun::prepare(ResultRow& row, const std::string& algorithm) const {
+  const Graph& graph = machine_->cluster.graph();
+  const DeviceId root = row.job.gpus[row.job.call.root.index()];
+  const auto in_nccls_order = [&](Communicator& gpus) {
+    Communicator ordered;
+    for (const std::vector<DeviceId>& node : stand_of(graph, gpus).nodes) {
+      ordered.insert(ordered.end(), node.begin(), node.end());
+    }
+    gpus = std::move(ordered);
+  };
+  in_nccls_order(row.job.gpus);
+  for (Communicator& group : row.job.beside) {
+    in_nccls_order(group);
+  }
+  const auto place = std::ranges::find(row.job.gpus, root);
+  row.job.call.root = Rank(static_cast<std::uint32_t>(place - row.job.gpus.begin()));
+  const NcclProgram chosen =
+      program(row.job.call, algorithm,
+              routes_ignore_channels(machine_->cluster) ? ChannelsRun::Joined : ChannelsRun::Each);
+  row.job.algorithm = chosen.algorithm;
+  row.job.programs.assign(row.job.groups(), chosen.program);
+  row.protocol = chosen.protocol;
+  row.chosen_because = chosen.reason;
+  row.nccl_channels = chosen.channels;
+}
+
+CollectiveJob NcclRun::checkable(const ResultRow& row, const std::string& algorithm) const {
+  CollectiveJob job = row.job;
+  job.programs.assign(job.groups(), program(job.call, algorithm, ChannelsRun::Each).program);
+  return job;
+}
+
+UsedParameters used_parameters(const CostParameters& costs) {
+  return {costs.name, std::string(name_of(weakest(costs)))};
+}
+
+}  // namespace collsim
