@@ -172,21 +172,84 @@ Duration rounded(U128 dividend, std::uint64_t divisor) {
   return Duration(static_cast<std::int64_t>((dividend + divisor / 2) / divisor));
 }
 
+/// How far the ranks of an operation end behind the first of them; and when that is.
+struct Offsets {
+  Duration first{};
+  std::vector<Duration> of_rank;
+};
+
+Offsets offsets_of(const OperationResult& operation) {
+  Offsets offsets;
+  offsets.first = *std::ranges::min_element(operation.time_of_rank);
+  for (const Duration end : operation.time_of_rank) {
+    offsets.of_rank.push_back(end - offsets.first);
+  }
+  return offsets;
+}
+
+/// Calls that show whether they repeat each other.
+constexpr std::uint32_t few_calls = 5;
+
+/// The period of calls that have come to repeat each other, seen in a run of a few; absent if they do
+/// not. What a call does follows from when its ranks start, from what is left of the call before and
+/// from the start of the one after it. So three calls that end alike, and are over before the one after
+/// the next begins anywhere, are followed by none that ends otherwise but the last one, which no other
+/// follows.
+std::optional<Duration> period_of(const RunResult& run, std::size_t groups) {
+  const std::size_t calls = run.operations.size() / groups;
+  std::optional<Duration> period;
+  for (std::size_t group = 0; group < groups; ++group) {
+    const auto call = [&](std::size_t from_end) -> const OperationResult& {
+      return run.operations[(calls - from_end) * groups + group];
+    };
+    const Offsets first = offsets_of(call(4));
+    const Offsets second = offsets_of(call(3));
+    const Offsets third = offsets_of(call(2));
+    const Duration step = third.first - second.first;
+    const bool repeats = first.of_rank == second.of_rank && second.of_rank == third.of_rank &&
+                         step == second.first - first.first;
+    const bool over = last_end(call(2)) <= offsets_of(call(1)).first;
+    if (!repeats || !over || (period && *period != step)) {
+      return std::nullopt;
+    }
+    period = step;
+  }
+  return period;
+}
+
 struct GroupTimes {
   std::vector<Duration> of_rank;
   Duration mean{};
 };
 
+/// When the ranks of a group end a call. Beyond the calls that were run, all but the last one repeat the
+/// last but one, a period each.
+std::vector<Duration> ends_of(const RunResult& run, std::size_t groups, std::size_t group,
+                              std::uint32_t call, std::uint32_t calls, Duration period) {
+  const auto have = static_cast<std::uint32_t>(run.operations.size() / groups);
+  std::uint32_t like = call;
+  if (call + 1 == calls) {
+    like = have - 1;
+  } else if (call + 1 >= have) {
+    like = have - 2;
+  }
+  std::vector<Duration> ends = run.operations[like * groups + group].time_of_rank;
+  for (Duration& end : ends) {
+    end += (call - like) * period;
+  }
+  return ends;
+}
+
 /// By group: what a timed iteration takes.
 std::vector<GroupTimes> times_per_iteration(const RunResult& run, std::size_t groups,
-                                            Iterations iterations) {
+                                            Iterations iterations, Duration period) {
   std::vector<GroupTimes> result(groups);
-  const std::size_t last = run.operations.size() - groups;
+  const std::uint32_t calls = iterations.warmup + iterations.timed;
   for (std::size_t group = 0; group < groups; ++group) {
-    const std::vector<Duration>& ends = run.operations[last + group].time_of_rank;
+    const std::vector<Duration> ends = ends_of(run, groups, group, calls - 1, calls, period);
     std::vector<Duration> before(ends.size());
     if (iterations.warmup != 0) {
-      before = run.operations[(iterations.warmup - 1) * groups + group].time_of_rank;
+      before = ends_of(run, groups, group, iterations.warmup - 1, calls, period);
     }
     U128 sum = 0;
     for (std::size_t rank = 0; rank < ends.size(); ++rank) {
@@ -197,6 +260,23 @@ std::vector<GroupTimes> times_per_iteration(const RunResult& run, std::size_t gr
     result[group].mean = rounded(sum, std::uint64_t{iterations.timed} * ends.size());
   }
   return result;
+}
+
+/// Calls back to back: all of them, or a few that repeat each other with a period.
+struct ManyCalls {
+  RunResult run;
+  Duration period{};
+};
+
+ManyCalls run_calls(const Cluster& cluster, const CollectiveJob& job, const Programs& programs,
+                    std::uint32_t calls, const RunOptions& options) {
+  if (calls > few_calls && options.observer == nullptr) {
+    RunResult few = run_workload(cluster, workload_of(job, programs, few_calls), options);
+    if (const std::optional<Duration> period = period_of(few, programs.size())) {
+      return {std::move(few), *period};
+    }
+  }
+  return {run_workload(cluster, workload_of(job, programs, calls), options), Duration{}};
 }
 
 /// Scales the parts so that they sum to `total` exactly: each is rounded down, and what is missing
@@ -311,16 +391,16 @@ CollectiveResult run_back_to_back(const Cluster& cluster, const CollectiveJob& j
     return result;
   }
 
-  RunResult run =
-      run_workload(cluster, workload_of(job, programs, static_cast<std::uint32_t>(calls)), options);
-  const std::vector<GroupTimes> spans = times_per_iteration(run, programs.size(), iterations);
+  ManyCalls many = run_calls(cluster, job, programs, static_cast<std::uint32_t>(calls), options);
+  const std::vector<GroupTimes> spans =
+      times_per_iteration(many.run, programs.size(), iterations, many.period);
   std::vector<Duration> means;
   means.reserve(spans.size());
   for (const GroupTimes& times : spans) {
     means.push_back(times.mean);
   }
   const std::size_t slowest = slowest_of(means);
-  CollectiveResult result = result_of(cluster, job, programs, slowest, std::move(run));
+  CollectiveResult result = result_of(cluster, job, programs, slowest, std::move(many.run));
   result.time_of_rank = spans[slowest].of_rank;
   retime(result, means[slowest]);
   set_groups(result, std::move(means), slowest);

@@ -89,10 +89,12 @@ struct CollectiveResult {
 /// rank (end after the last timed - end after the last warm-up) / timed, rounded to the nearest
 /// picosecond; `time` is the mean over the ranks, rounded likewise. Where all ranks end a call
 /// together the next one starts from the same state, so further calls are not simulated: they cost
-/// the same, and the result is that of run_collective.
+/// the same, and the result is that of run_collective. Where a few calls have come
+/// to repeat each other exactly, a period apart, the others are not simulated either: `attribution`,
+/// `links`, transfers and events are those of the few.
 ///
-/// Else calls overlap, and no single path has the length of `time`: `attribution` is that of the
-/// last rank's end over all calls, scaled to `time` (largest remainders), and `critical_path` is the
+/// Else calls overlap, and no single path has the length of `time`: `attribution` is that of the last
+/// rank's end over all calls, scaled to `time` (largest remainders), and `critical_path` is the
 /// one over all calls. Bounds are given but not checked: a call may begin before the previous one
 /// ends. An observer sees all calls that are simulated, of a steady state the one.
 /// Groups side by side all run their calls back to back, each for itself; the slowest is that with the

@@ -1,7 +1,6 @@
 #include "study/nccl_job.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "algorithms/nccl/execution.hpp"
@@ -15,28 +14,12 @@ namespace collsim {
 
 namespace {
 
-struct NamedAlgorithm {
-  std::string_view name;
-  std::optional<nccl::Algorithm> algorithm;
-};
-
 constexpr std::string_view any_algorithm = "nccl";
 constexpr std::string_view send_recv = "nccl-p2p";
 
-constexpr std::array<NamedAlgorithm, 9> names{{
-    {any_algorithm, std::nullopt},
-    {"nccl-ring", nccl::Algorithm::Ring},
-    {"nccl-tree", nccl::Algorithm::Tree},
-    {"nvls", nccl::Algorithm::Nvls},
-    {"nvls-tree", nccl::Algorithm::NvlsTree},
-    {"collnet-direct", nccl::Algorithm::CollNetDirect},
-    {"collnet-chain", nccl::Algorithm::CollNetChain},
-    {"pat", nccl::Algorithm::Pat},
-    {send_recv, std::nullopt},
-}};
-
 std::string name_of(nccl::Algorithm algorithm) {
-  const auto named = std::ranges::find(names, std::optional(algorithm), &NamedAlgorithm::algorithm);
+  const auto named =
+      std::ranges::find(nccl_algorithms(), std::optional(algorithm), &NcclAlgorithm::algorithm);
   return std::string(named->name);
 }
 
@@ -124,21 +107,56 @@ NcclProgram sends_program(const nccl::Decisions& decisions, const CollectiveCall
 
 }  // namespace
 
+std::span<const NcclAlgorithm> nccl_algorithms() {
+  using enum CollectiveKind;
+  static const std::vector<NcclAlgorithm> table{
+      {any_algorithm,
+       "what NCCL chooses by size",
+       std::nullopt,
+       {AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AllToAll, Gather, Scatter,
+        SendRecv}},
+      {"nccl-ring",
+       "NCCL's rings, one a channel",
+       nccl::Algorithm::Ring,
+       {AllReduce, AllGather, ReduceScatter, Broadcast, Reduce}},
+      {"nccl-tree",
+       "NCCL's double binary trees over nodes, chains in them",
+       nccl::Algorithm::Tree,
+       {AllReduce}},
+      {"nvls",
+       "the NVLink switch reduces and copies",
+       nccl::Algorithm::Nvls,
+       {AllReduce, AllGather, ReduceScatter}},
+      {"nvls-tree",
+       "nvls in nodes, double binary trees over them",
+       nccl::Algorithm::NvlsTree,
+       {AllReduce}},
+      {"pat",
+       "parallel aggregated trees, a GPU a node",
+       nccl::Algorithm::Pat,
+       {AllGather, ReduceScatter}},
+      {send_recv,
+       "NCCL's grouped sends and receives",
+       std::nullopt,
+       {AllToAll, Gather, Scatter, SendRecv}},
+  };
+  return table;
+}
+
+bool implements(const NcclAlgorithm& algorithm, CollectiveKind kind) {
+  return std::ranges::find(algorithm.collectives, kind) != algorithm.collectives.end();
+}
+
 bool is_nccl_algorithm(std::string_view name) {
-  return std::ranges::find(names, name, &NamedAlgorithm::name) != names.end();
+  const auto table = nccl_algorithms();
+  return std::ranges::find(table, name, &NcclAlgorithm::name) != table.end();
 }
 
-std::vector<std::string> nccl_algorithm_names() {
-  std::vector<std::string> result;
-  result.reserve(names.size());
-  for (const NamedAlgorithm& named : names) {
-    result.emplace_back(named.name);
-  }
-  return result;
-}
-
-std::optional<nccl::Algorithm> nccl_algorithm_of(std::string_view name) {
-  return std::ranges::find(names, name, &NamedAlgorithm::name)->algorithm;
+const NcclAlgorithm& find_nccl_algorithm(std::string_view name) {
+  const auto table = nccl_algorithms();
+  const auto found = std::ranges::find(table, name, &NcclAlgorithm::name);
+  COLLSIM_ENSURE(found != table.end(), "an algorithm of NCCL's");
+  return *found;
 }
 
 NcclProgram nccl_program(const nccl::Decisions& decisions,

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,13 +42,20 @@ enum class ChannelsRun : std::uint8_t {
   Joined,  ///< equal ones once, with a weight
 };
 
+/// What `--algorithm` can name of NCCL's.
+struct NcclAlgorithm {
+  std::string_view name;
+  std::string_view summary;                  ///< one line
+  std::optional<nccl::Algorithm> algorithm;  ///< absent: NCCL's choice, or sends and receives
+  std::vector<CollectiveKind> collectives;
+};
+[[nodiscard]] std::span<const NcclAlgorithm> nccl_algorithms();
+[[nodiscard]] bool implements(const NcclAlgorithm& algorithm, CollectiveKind kind);
+
 /// Whether a name is one of NCCL's programs ("nccl", "nccl-ring", "nvls", …).
 [[nodiscard]] bool is_nccl_algorithm(std::string_view name);
-/// All of them.
-[[nodiscard]] std::vector<std::string> nccl_algorithm_names();
-/// The algorithm of a name; absent for "nccl" and "nccl-p2p", which name no algorithm of the tuning
-/// model. Requires: is_nccl_algorithm().
-[[nodiscard]] std::optional<nccl::Algorithm> nccl_algorithm_of(std::string_view name);
+/// Requires: is_nccl_algorithm().
+[[nodiscard]] const NcclAlgorithm& find_nccl_algorithm(std::string_view name);
 
 /// The program for a call. Throws: InputError where the collective has no such algorithm, or a rule
 /// of NCCL's excludes it (the rule is named), or it is not executed.

@@ -6,6 +6,8 @@
 
 #include "algorithms/nccl/io/find_constants.hpp"
 #include "algorithms/table.hpp"
+#include "sim/io/read_costs.hpp"
+#include "study/nccl_job.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
 #include "tools/json_text.hpp"
@@ -66,12 +68,23 @@ Listing parameter_listing(const ConfigPath& path) {
     listing.rows.push_back(
         {cell("nccl-tuning-" + constants.name), cell(constants.description), cell(constants.file)});
   }
+  for (const ListedCosts& costs : list_costs(path)) {
+    listing.rows.push_back({cell(costs.name), cell(costs.description), cell(costs.file)});
+  }
   return listing;
 }
 
 Listing algorithm_listing() {
   Listing listing{{{"name"}, {"description", 46}, {"collectives", 32}}, {}};
   for (const Algorithm& algorithm : algorithms()) {
+    Cell collectives{{}, true};
+    for (const CollectiveKind kind : algorithm.collectives) {
+      collectives.words.emplace_back(name_of(kind));
+    }
+    listing.rows.push_back({cell(std::string(algorithm.name)), cell(std::string(algorithm.summary)),
+                            std::move(collectives)});
+  }
+  for (const NcclAlgorithm& algorithm : nccl_algorithms()) {
     Cell collectives{{}, true};
     for (const CollectiveKind kind : algorithm.collectives) {
       collectives.words.emplace_back(name_of(kind));
@@ -87,6 +100,11 @@ Listing collective_listing() {
   for (const std::string& name : collective_names()) {
     Cell implemented{{}, true};
     for (const Algorithm& algorithm : algorithms()) {
+      if (implements(algorithm, *parse_collective(name))) {
+        implemented.words.emplace_back(algorithm.name);
+      }
+    }
+    for (const NcclAlgorithm& algorithm : nccl_algorithms()) {
       if (implements(algorithm, *parse_collective(name))) {
         implemented.words.emplace_back(algorithm.name);
       }

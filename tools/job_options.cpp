@@ -142,9 +142,12 @@ void require_algorithm(const std::string& name, CollectiveKind kind, const std::
       fits = fits || algorithm.name == name;
     }
   }
-  for (const std::string& nccl : nccl_algorithm_names()) {
-    known.push_back(nccl);
-    fits = fits || nccl == name;  // its rules say for which collectives
+  for (const NcclAlgorithm& algorithm : nccl_algorithms()) {
+    known.emplace_back(algorithm.name);
+    if (implements(algorithm, kind)) {
+      fitting.emplace_back(algorithm.name);
+      fits = fits || algorithm.name == name;
+    }
   }
   if (std::ranges::find(known, name) == known.end()) {
     refuse_word(option, "algorithm", name, known);

@@ -194,7 +194,7 @@ NcclRun::NcclRun(const Machine& machine, const NcclRunOptions& options,
 NcclProgram NcclRun::program(const CollectiveCall& call, const std::string& algorithm,
                              ChannelsRun channels) const {
   NcclWish wish;
-  wish.algorithm = nccl_algorithm_of(algorithm);
+  wish.algorithm = find_nccl_algorithm(algorithm).algorithm;
   wish.protocol = protocol_;
   try {
     return nccl_program(*decisions_, tuner_, call, wish, channels);

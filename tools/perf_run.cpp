@@ -15,6 +15,8 @@ namespace {
 
 /// The data checker walks every step: beyond this many transfers rows say N/A.
 constexpr std::uint64_t most_checked_transfers = 200'000;
+/// The same for NCCL's programs, of which every channel is walked and not only one of each sort.
+constexpr std::uint64_t most_checked_of_nccl = 10'000;
 
 }  // namespace
 
@@ -143,7 +145,7 @@ void PerfRun::check(ResultRow& row) {
   }
   const CollectiveJob job = nccl_ ? nccl_->checkable(row, algorithm_) : row.job;
   const std::uint64_t transfers = programs_of(machine_->cluster, job).front()->transfer_count();
-  if (transfers > most_checked_transfers) {
+  if (transfers > (nccl_ ? most_checked_of_nccl : most_checked_transfers)) {
     ++unchecked_;
     return;
   }

@@ -17,7 +17,7 @@ std::string csv_line(const Cluster& cluster, const ResultRow& row) {
       csv_field(row.placement),
       std::string(name_of(call.kind)),
       csv_field(result.algorithm),
-      std::to_string(result.channels),
+      std::to_string(row.nccl_channels.value_or(result.channels)),
       std::to_string(result.chunks),
       std::string(name_of(row.network_model)),
       std::to_string(call.ranks),
@@ -40,6 +40,8 @@ std::string csv_line(const Cluster& cluster, const ResultRow& row) {
       std::to_string(result.transfers),
       row.input_digest,
       row.groups,
+      row.protocol,
+      row.parameters ? csv_field(row.parameters->name) : "",
   };
   return fmt::format("{}\n", fmt::join(fields, ","));
 }
@@ -65,7 +67,8 @@ std::string render_csv(const Cluster& cluster, const std::vector<ResultRow>& row
       "cluster,placement,collective,algorithm,channels,chunks,network_model,ranks,nodes,bytes,"
       "count,"
       "datatype,redop,root,in_place,time_ps,time_min_ps,time_max_ps,time_mean_ps,algbw_GBps,"
-      "busbw_GBps,bound_ps,bound,contention_ignored,transfers,input_digest,groups\n";
+      "busbw_GBps,bound_ps,bound,contention_ignored,transfers,input_digest,groups,"
+      "protocol,parameters\n";
   for (const ResultRow& row : rows) {
     text += csv_line(cluster, row);
   }

@@ -150,9 +150,16 @@ std::string groups_line(const ResultRow& row) {
 std::string headline(const ResultRow& row) {
   const CollectiveResult& result = row.result;
   const CollectiveCall& call = row.job.call;
-  std::string text =
-      fmt::format("  algorithm  {}, {} channel{}, {} chunk{}\n", result.algorithm, result.channels,
-                  result.channels == 1 ? "" : "s", result.chunks, result.chunks == 1 ? "" : "s");
+  std::string text;
+  if (row.protocol.empty()) {
+    text = fmt::format("  algorithm  {}, {} channel{}, {} chunk{}\n", result.algorithm,
+                       result.channels, result.channels == 1 ? "" : "s", result.chunks,
+                       result.chunks == 1 ? "" : "s");
+  } else {
+    const std::uint32_t channels = row.nccl_channels.value_or(result.channels);
+    text = fmt::format("  algorithm  {}, {}, {} channel{}\n", result.algorithm, row.protocol,
+                       channels, channels == 1 ? "" : "s");
+  }
   if (!row.chosen_because.empty()) {
     text += fmt::format("             ({})\n", row.chosen_because);
   }
