@@ -82,7 +82,8 @@ class Collsim:
         return document
 
     def rate(self, collective, cluster, *words):
-        rows = self.json("run", collective, "--cluster", cluster, "--set", "nodes=1", "--bytes", "64GiB", "--quiet", *words)
+        rows = self.json("run", collective, "--cluster", cluster, "--set", "nodes=1", "--bytes", "64GiB", "--parameters", "none",
+                         "--quiet", *words)
         return number(rows["rows"][0]["busbw_GBps"])
 
 

@@ -71,7 +71,7 @@ std::optional<nccl::Protocol> protocol_of(const std::string& text) {
   refuse_word("--protocol", "protocol", text, names);
 }
 
-/// Of all values that are set, the least trusted source.
+/// Of all values that differ from the free ones, the least trusted source.
 CostSource weakest(const CostParameters& costs) {
   CostSource source = CostSource::Nominal;
   const auto doubt = [](CostSource s) {
@@ -92,7 +92,8 @@ CostSource weakest(const CostParameters& costs) {
   bool any = false;
   for (const CostDefinition& definition : cost_definitions()) {
     const CostValue& value = costs.value(definition.item);
-    if (value.units != 0 && (!any || doubt(value.source) > doubt(source))) {
+    const bool is_set = value.units != CostParameters().value(definition.item).units;
+    if (is_set && (!any || doubt(value.source) > doubt(source))) {
       source = value.source;
       any = true;
     }

@@ -32,6 +32,10 @@ PerfRun::PerfRun(const PerfCommand& command, const Machine& machine, const PerfP
   } else {
     refuse_without_nccl(command.nccl, command.job, algorithm_);
   }
+  if (command.graph_launches > 0 && !(nccl_ && costs_)) {
+    throw InputError("changes what launches cost, which NCCL's programs have with parameters only",
+                     "-G", "--parameters NAME, or leave the option out");
+  }
 }
 
 void PerfRun::run() {

@@ -434,8 +434,9 @@ class Jobs(program.Case):
     def test_another_case(self):
         self.refused([*RUN, "--algorithm", "Ring"],
                      'error: --algorithm: unknown algorithm "Ring"; expected auto, best, naive, ring, tree, '
-                     "double-tree, recursive-doubling, halving-doubling, bruck, direct, direct-one-shot, pairwise or "
-                     "hierarchical\nhint: did you mean \"ring\"?")
+                     "double-tree, recursive-doubling, halving-doubling, bruck, direct, direct-one-shot, pairwise, "
+                     "hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, pat or nccl-p2p\n"
+                     "hint: did you mean \"ring\"?")
 
     def test_nodes_without_a_fabric(self):
         self.refused([*RUN, "--set", "nodes=2"],
@@ -454,8 +455,8 @@ class Jobs(program.Case):
 
     def test_what_is_not_modelled_is_refused_by_name(self):
         self.refused([*PERF, "-G", "1"],
-                     "error: -G: CUDA graphs change the launch cost, which is not modelled yet\n"
-                     "hint: leave the option out, or -G 0")
+                     "error: -G: changes what launches cost, which NCCL's programs have with parameters only\n"
+                     "hint: --parameters NAME, or leave the option out")
         self.refused([*PERF, "-C", "1"], "error: -C: CPU time is not modelled\nhint: leave the option out, or -C 0")
         for option, neutral, why in [("-m", "1", "aggregated operations are not modelled"),
                                      ("-z", "0", "waiting on the CPU is not modelled"),
@@ -467,7 +468,8 @@ class Jobs(program.Case):
         self.refused([*PERF, "--output_file", "x.json"],
                      "error: -J: the result as JSON is --format json --output FILE\nhint: leave the option out")
         self.refused([*RUN, "--protocol", "LL"],
-                     'error: --protocol: protocols are not modelled yet (found "LL")\nhint: leave the option out')
+                     "error: --protocol: has no effect on best, which is not one of NCCL's programs\n"
+                     "hint: --algorithm nccl")
         self.refused([*RUN, "--network-model", "packet"],
                      "error: --network-model: the packet model does not exist yet; expected flow or ideal")
 

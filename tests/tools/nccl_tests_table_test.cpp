@@ -50,7 +50,7 @@ TEST_CASE("a row that counts wrong elements") {
   row.redop = "sum";
   row.out_of_place = {std::chrono::microseconds(100), 335.54, 587.2, 12};
   row.in_place = {std::chrono::microseconds(100), 335.54, 587.2, std::nullopt};
-  CHECK(nccl_tests_row(row) ==
+  CHECK(nccl_tests_row({}, row) ==
         "    33554432       8388608     float     sum      -1   100.00  335.54  587.20      12"
         "   100.00  335.54  587.20    N/A\n");
 }

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""NCCL's programs in `run` and `perf`: its choice, what steers it, and what its kernels cost."""
+
+import program
+
+H100 = ["--cluster", "dgx-h100"]
+H100_X4 = ["--cluster", "dgx-h100-x4"]
+RUN = ["run", "all_reduce", *H100, "--bytes", "1MiB"]
+
+# A set in which nothing costs anything but a launch of 3 us.
+LAUNCH = "description: a launch\nlaunch: { collective: { value: 3 us, source: measured } }\n"
+
+
+class Choice(program.Case):
+    def test_the_choice_is_that_of_tuning(self):
+        names = {"Ring": "nccl-ring", "Tree": "nccl-tree", "NVLS": "nvls", "NVLSTree": "nvls-tree"}
+        for cluster, last in [(H100, 1 << 30), (H100_X4, 1 << 27)]:
+            choices = self.json("tuning", "all_reduce", *cluster)["choices"]["all_reduce"]
+            for choice in choices:
+                if choice["from_bytes"] > last:
+                    continue
+                row = self.row("run", "all_reduce", *cluster, "--bytes", str(choice["from_bytes"]))
+                self.assertEqual((row["algorithm"], row["protocol"]),
+                                 (names[choice["algorithm"]], choice["protocol"]))
+                self.assertEqual(row["chosen_because"], "NCCL's choice")
+
+    def test_a_cluster_without_parameters_has_the_best_by_simulation(self):
+        row = self.row("run", "all_reduce", *program.STAR, "--bytes", "1MiB")
+        self.assertEqual((row["protocol"], row["parameters"]), (None, {"name": None, "provenance": "nominal"}))
+
+    def test_what_is_named_runs(self):
+        # Parts are cells of 8 KiB (16 of traffic): 6 of 128 a channel, ceil(2 MiB / 24 / 16 KiB), make 22 channels.
+        for words, expected in [(["--algorithm", "nccl-ring", "--protocol", "Simple"], ("nccl-ring", "Simple", 22)),
+                                (["--algorithm", "nccl-ring", "--protocol", "ll128", "--channels", "4"],
+                                 ("nccl-ring", "LL128", 4)),
+                                (["--env", "NCCL_ALGO=Tree", "--env", "NCCL_PROTO=LL"], ("nccl-tree", "LL", 24)),
+                                (["--env", "NCCL_MAX_NCHANNELS=2"], ("nccl-ring", "LL", 2))]:
+            with self.subTest(words):
+                row = self.row(*RUN, *words)
+                self.assertEqual((row["algorithm"], row["protocol"], row["channels"]), expected)
+
+    def test_sends_and_receives(self):
+        for collective in ("all_to_all", "gather", "scatter", "send_recv"):
+            row = self.row("run", collective, *H100, "--bytes", "8MiB")
+            self.assertEqual(row["algorithm"], "nccl-p2p")
+
+    def test_every_program_is_right(self):
+        for words in (["all_reduce", *H100_X4, "--algorithm", "nccl-tree", "--bytes", "64KiB"],
+                      ["all_reduce", *H100_X4, "--algorithm", "nvls-tree", "--bytes", "4MiB"],
+                      ["all_reduce", *H100, "--algorithm", "nvls", "--bytes", "4MiB"],
+                      ["broadcast", *H100, "--bytes", "1MiB", "--root", "3"],
+                      ["all_gather", "--cluster", "dgx-h100-x4", "--gpus-per-node", "1", "--bytes", "1MiB",
+                       "--algorithm", "pat"],
+                      ["all_to_all", *H100_X4, "--bytes", "1MiB"]):
+            with self.subTest(words):
+                self.assertTrue(self.row("run", *words, "--verify")["check"]["ok"])
+
+
+class Costs(program.Case):
+    def test_a_launch_and_nothing_else(self):
+        file = str(self.file("launch.yaml", LAUNCH))
+        bare = self.row(*RUN, "--parameters", "none", "--algorithm", "nccl")
+        row = self.row(*RUN, "--parameters", file)
+        self.assertEqual(row["parameters"], {"name": "launch", "provenance": "measured"})
+        # The wire in lines of LL, twice the data, is in both.
+        launch = [part for part in row["attribution"] if part["cause"] == "launch"]
+        self.assertEqual(launch, [{"cause": "launch", "parameter": "launch.collective", "time_ps": 3_000_000}])
+        self.assertLess(bare["time_ps"], row["time_ps"])
+
+    def test_the_attribution_sums_to_the_time(self):
+        for words in (RUN, ["run", "all_reduce", *H100_X4, "--bytes", "64MiB"],
+                      ["run", "all_to_all", *H100_X4, "--bytes", "64MiB"]):
+            row = self.row(*words)
+            self.assertEqual(sum(part["time_ps"] for part in row["attribution"]), row["time_ps"])
+            self.assertIn("parameters nccl-hopper: estimates, not fitted", row["warnings"])
+
+    def test_one_process_waits_for_its_launches(self):
+        # 10 us and 2.9 us for each of 8 GPUs are more than the call takes.
+        words = ["perf", "all_reduce", *H100, "-b", "8", "-e", "8"]
+        rows = self.rows(*words, "-g", "8")
+        self.assertEqual({row["time_ps"] for row in rows}, {33_200_000})
+        self.assertLess(self.rows(*words)[0]["time_ps"], 33_200_000)
+
+    def test_a_graph_costs_more(self):
+        words = ["perf", "all_reduce", *H100, "-b", "8", "-e", "8"]
+        plain, graph = (self.rows(*words, *more)[0]["time_ps"] for more in ([], ["-G", "1"]))
+        self.assertEqual(graph - plain, 6_000_000)
+
+    def test_more_columns(self):
+        text = self.output("perf", "all_reduce", *H100, "-b", "1M", "-e", "4M", "-f", "4", "--columns")
+        self.assertIn("#wrong  algorithm           protocol  channels\n", text)
+        self.assertRegex(text, r"\n +1048576 .*  0  nccl-ring           LL              24\n")
+        self.assertRegex(text, r"\n +4194304 .*  0  nvls                Simple          16\n")
+
+    def test_listing(self):
+        names = [entry["name"] for entry in self.json("list", "parameters")["entries"]]
+        for name in ("nccl-ampere", "nccl-blackwell", "nccl-hopper", "nccl-volta", "nccl-tuning-2.28"):
+            self.assertIn(name, names)
+
+
+class Refused(program.Case):
+    def test_what_nccl_would_not_run(self):
+        self.refused([*RUN, "--algorithm", "nvls-tree"],
+                     "error: --algorithm: NCCL would not run this here: NVLSTree Simple: NVLSTree needs several nodes")
+        self.refused([*RUN, "--algorithm", "nvls", "--protocol", "LL"],
+                     "error: --protocol: NCCL would not run this here: NVLS LL: the algorithm has the Simple "
+                     "protocol only")
+        self.refused(["run", "all_to_all", *H100, "--bytes", "1M", "--algorithm", "nccl-ring"],
+                     "error: --algorithm: nccl-ring does not implement all_to_all; expected auto, best, naive, bruck, "
+                     "direct, pairwise, hierarchical, nccl or nccl-p2p")
+
+    def test_options_of_others(self):
+        self.refused([*RUN, "--chunks", "4"],
+                     "error: --chunks: has no effect on NCCL's programs, which cut chunks by rules of their own\n"
+                     "hint: --env NCCL_BUFFSIZE=…, or another --algorithm")
+        self.refused([*RUN, "--algorithm", "ring", "--env", "NCCL_ALGO=Ring"],
+                     "error: --env: has no effect on ring, which is not one of NCCL's programs\n"
+                     "hint: --algorithm nccl")
+        self.refused([*RUN, "--protocol", "LL256"],
+                     'error: --protocol: unknown protocol "LL256"; expected LL, LL128 or Simple')
+
+    def test_parameters(self):
+        done = self.run_program(*RUN, "--parameters", "nccl-hoper")
+        self.assertEqual((done.stdout, done.returncode), ("", 2))
+        self.assertRegex(done.stderr, 'error: --parameters: unknown parameter "nccl-hoper", did you mean "nccl-hopper"\\?'
+                                      "\nhint: `collsim list parameters` shows all \\d+\n")
+        bad = self.file("bad.yaml", "description: x\nsimple: { slice_copy: { value: 3, source: measured } }\n")
+        done = self.run_program(*RUN, "--parameters", str(bad))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("bad.yaml:2:33: error: simple.slice_copy.value: ", done.stderr)
+
+    def test_uneven_nodes(self):
+        self.refused(["run", "all_reduce", *H100_X4, "--bytes", "1M", "--ranks", "12"],
+                     "error: --algorithm: NCCL's programs need as many GPUs on each node: here are 8 and 4\n"
+                     "hint: whole nodes (--nodes, --gpus-per-node), or --algorithm best")
+
+
+program.main()
