@@ -86,6 +86,7 @@ struct LaneState {
   bool continues = false;
   bool reads_own = false;
   bool writes_own = false;
+  bool to_scratch = false;
   CostItem held_item{};
   CostItem work_item{};
 };

@@ -206,6 +206,7 @@ void LaneEngine::enter_step(OperationState& operation, std::uint32_t index) {
   }
   lane.reads_own = step.source.has_value() || step.operand.has_value();
   lane.writes_own = step.destination.has_value();
+  lane.to_scratch = step.destination && step.destination->buffer == Buffer::Scratch;
   lane.reached = queue_->now();
   lane.clock = queue_->now();
   lane.waited_lane = no_index;

@@ -138,7 +138,9 @@ StepCost multicast_cost(const CostParameters& costs, const StepWork& step) {
     cost.held.time = costs.time(CostItem::MulticastStage);
   }
   cost.work.item = CostItem::MulticastCopyRate;
-  if (step.movement != Movement::Multimem) {
+  const bool in_registers = step.movement == Movement::Route &&
+                            (step.to_scratch || (step.continues && sends(step.primitive)));
+  if (step.movement != Movement::Multimem && !in_registers) {
     cost.work.time = time_at(costs.rate(CostItem::MulticastCopyRate), step.bytes, 1, 1);
   }
   return cost;

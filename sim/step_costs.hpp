@@ -12,7 +12,9 @@
 //           that the hop and the wire overlap.
 //   LL128   bytes flow at gpu_rate over all channels; a hop as above.
 //   Sends and receives: bytes at channel_rate, receives at receive_rate; in LL bytes at ll_rate.
-//   NVLS    a stage costs `stage` for a loop; copies run at copy_rate.
+//   NVLS    a stage costs `stage` for a loop; copies run at copy_rate. What one primitive does in several
+//           steps (through the switch and over the network) is copied once: between them it is in
+//           registers.
 // A lane's rates are those of its threads: in proportion to a whole block's.
 
 #include <array>
@@ -56,6 +58,7 @@ struct StepWork {
   Primitive primitive = Primitive::Nothing;
   Movement movement = Movement::Route;
   bool continues = false;
+  bool to_scratch = false;  ///< what it writes locally goes to scratch memory
   std::uint64_t index = 0;
   Bytes bytes;
 };
