@@ -82,6 +82,9 @@ class Tree : public Fabric {
     if (spec_->kind == FabricKind::RailOptimized && !spec_->rails) {
       add("fabric.rails", rails_);
     }
+    if (spec_->kind == FabricKind::SingleSwitch && !spec_->tiers.front().ports) {
+      add("fabric.switch.ports", nodes_->nics());
+    }
     for (std::size_t i = 0; i < tiers_.size() && !is_single(); ++i) {
       const TierSpec& spec = spec_->tiers[i];
       const std::string path = tier_path(*spec_, i);
