@@ -97,13 +97,14 @@ std::string alike_text(const std::vector<AlikeClass>& classes, const std::string
   return sizes + " of the " + grouped(members) + " " + what + "s";
 }
 
-/// "32 leaf, 16 spine"; "4 x 4 x 4"; empty where there is no more to say than how many.
+/// "32 leaf, 16 spine"; "4 x 4 x 4", without dimensions of 1; empty where there is no more to say than how many.
 std::string levels_text(const Cluster& cluster, const TopologySummary& summary) {
   std::string text;
   if (cluster.spec().fabric.kind == FabricKind::Torus) {
     for (const std::uint32_t dimension : cluster.spec().fabric.dimensions) {
-      text += (text.empty() ? "" : " x ") + std::to_string(dimension);
+      text += dimension == 1 ? "" : (text.empty() ? "" : " x ") + grouped(dimension);
     }
+    text = !text.empty() && text.find('x') == std::string::npos ? "one ring" : text;
   } else if (summary.dragonfly) {
     text = grouped(summary.dragonfly->groups) +
            (summary.dragonfly->groups == 1 ? " group of " : " groups of ") +

@@ -258,6 +258,11 @@ Paths in the node, as nvidia-smi topo -m has them
         text = self.output("topology", "show", "--cluster", "tpu-v7-cube")
         # A chip, and two neighbours in each of three dimensions.
         self.assertRegex(text, r"\n  switch +64 \(4 x 4 x 4\)\n  fabric ports +7 in use\n")
+        for dimensions, nodes, shape in [("{x: 8, y: 1, z: 2}", 16, r" \(8 x 2\)"), ("{x: 1, y: 8}", 8, r" \(one ring\)"),
+                                         ("{x: 1}", 1, "")]:
+            text = self.output("topology", "show", "--cluster", "tpu-v7-cube", "--set", f"nodes={nodes}", "--set",
+                               f"fabric.dimensions={dimensions}")
+            self.assertRegex(text, rf"\n  switch +{nodes}{shape}\n")
 
     def test_derived_values(self):
         def derived(*words):
