@@ -44,8 +44,8 @@ Each is a cluster by its name too: `collsim run all_reduce --cluster mi300x --by
 CLUSTERS = """
 ## Clusters
 
-`--set nodes=N` changes the size of any of them but a torus, whose dimensions change with it:
-`--set nodes=512 --set 'fabric.dimensions={x: 8, y: 8, z: 8}'`. *Out of a node* is what the NICs' cables allow, for each GPU.
+`--set nodes=N` changes the size of any of them, as far as its switches have ports (a third tier has more: `--set 'fabric.core={ports: 64}'` with rails), but of a torus. There the
+dimensions change with it: `--set nodes=512 --set 'fabric.dimensions={x: 8, y: 8, z: 8}'`. *Out of a node* is what the NICs' cables allow, for each GPU.
 
 """
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/cluster_title.hpp"
 #include "tools/format_text.hpp"
 #include "tools/render_csv.hpp"
 #include "tools/text_table.hpp"
@@ -292,26 +293,11 @@ std::string paths_text(const Cluster& cluster, const TopologySummary& summary,
   return text;
 }
 
-/// The name, and what the file says of itself: counts and speeds in its words may be others now.
-std::string title(const ClusterSpec& spec) {
-  if (spec.description.empty()) {
-    return spec.name;
-  }
-  bool changed = false;
-  for (const Provenance& value : spec.values) {
-    if (value.path == "description" && value.origin == "--set") {
-      return spec.name + ": " + spec.description;
-    }
-    changed = changed || (value.origin == "--set" && value.path != "name");
-  }
-  return spec.name + (changed ? ", changed by --set; its file says: " : ": ") + spec.description;
-}
-
 }  // namespace
 
 std::string render_topology_table(const Cluster& cluster, MatrixExtent extent) {
   const TopologySummary summary = summarise(cluster, extent);
-  std::string text = title(cluster.spec()) + "\n" + overview(cluster, summary);
+  std::string text = cluster_title(cluster.spec()) + "\n" + overview(cluster, summary);
   text += "\nLinks (one direction each; a switch's latency is part of the links that leave it)\n" +
           links_table(summary);
   text +=

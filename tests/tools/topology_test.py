@@ -1,5 +1,7 @@
 """`collsim topology show` and `check`."""
 
+import re
+
 import program
 from program import MESH, STAR, TWO_NODES
 
@@ -297,6 +299,17 @@ Paths in the node, as nvidia-smi topo -m has them
         self.assertEqual(first, [f"textbook-2x4: {description}",
                                  f"textbook-2x4, changed by --set; its file says: {description}",
                                  "textbook-2x4: three nodes"])
+        # Also by what leaves all its values to their defaults, and in the other outputs.
+        rails = ["--cluster", "dgx-h100-superpod"]
+        words = self.json("topology", "show", *rails)["description"]
+        more = [*rails, "--set", "fabric.core={}"]
+        for command in (["topology", "show"], ["hierarchy"]):
+            self.assertEqual(self.output(*command, *rails).split("\n")[0], f"dgx-h100-superpod: {words}")
+            self.assertEqual(self.output(*command, *more).split("\n")[0],
+                             f"dgx-h100-superpod, changed by --set; its file says: {words}")
+        self.assertNotIn("changed by --set", self.output("topology", "export", *rails, "--as", "svg"))
+        picture = self.output("topology", "export", *more, "--as", "svg")
+        self.assertIn(f"changed by --set; its file says: {words}", re.sub("</text>\\s*<text[^>]*>", " ", picture))
 
     def test_csv(self):
         lines = self.csv("topology", "show", *STAR)
