@@ -332,9 +332,9 @@ class Check(program.Case):
 hint: ports are given in bits a second: 400 Gb/s is 50 GB/s
 
 mine: 1 warning
-  check              looks for                                             found
-  -----------------  ----------------------------------------------------  -----
-  nic-speed          cables of 200 GB/s or more, where Gb/s is likely          1
+  check              looks for                                           found
+  -----------------  --------------------------------------------------  -----
+  nic-speed          cables of 200 GB/s or more, where Gb/s is likely        1
 """), text)
 
     def test_a_sound_cluster(self):
