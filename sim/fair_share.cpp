@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
 #include "topology/error.hpp"
 
@@ -24,6 +25,22 @@ std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
     throw FractionOverflow("a fair share's fraction exceeds 64 bits");
   }
   return sum;
+}
+
+/// Adds what made the fractions so large: parts of 1/3432 where routes are sprayed over so many paths.
+FractionOverflow with_parts(const FractionOverflow& error, std::span<const FairShareFlow> flows) {
+  std::uint32_t most = 1;
+  for (const FairShareFlow& flow : flows) {
+    for (const ResourceUse& use : flow.uses) {
+      most = std::max(most, use.denominator);
+    }
+  }
+  if (most == 1) {
+    return error;
+  }
+  return FractionOverflow(std::string(error.what()) + "; " + std::to_string(flows.size()) +
+                          (flows.size() == 1 ? " transfer" : " transfers at once") +
+                          ", in parts as small as 1/" + std::to_string(most));
 }
 
 /// weight · multiplicity · a, in units of 1 / scale.
@@ -226,6 +243,15 @@ void FairShareSolver::update_touched(Rate level) {
 
 void FairShareSolver::solve(std::span<const std::int64_t> capacities,
                             std::span<const FairShareFlow> flows, std::vector<FairShare>& shares) {
+  try {
+    fill(capacities, flows, shares);
+  } catch (const FractionOverflow& error) {
+    throw with_parts(error, flows);
+  }
+}
+
+void FairShareSolver::fill(std::span<const std::int64_t> capacities,
+                           std::span<const FairShareFlow> flows, std::vector<FairShare>& shares) {
   shares.resize(flows.size());
   collect(capacities, flows);
   list_flows_of_resources(flows.size());

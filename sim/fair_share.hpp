@@ -80,6 +80,9 @@ class FairShareSolver {
     std::uint32_t version = 0;
   };
 
+  /// What solve() does, with shorter messages.
+  void fill(std::span<const std::int64_t> capacities, std::span<const FairShareFlow> flows,
+            std::vector<FairShare>& shares);
   void collect(std::span<const std::int64_t> capacities, std::span<const FairShareFlow> flows);
   std::uint32_t slot_of(std::uint32_t number, std::int64_t capacity);
   void add_cap(std::uint32_t number, const FairShareFlow& flow);

@@ -5,7 +5,7 @@
   python3 tools/machines.py --collsim build/release/tools/collsim --check   fails if it is out of date
 
 All figures come from the program (`list`, `topology show`, `run`), the source keys from the comments of
-the YAML files.
+the YAML files, the names of measured machines from measured_machines.py.
 """
 
 import argparse
@@ -14,9 +14,12 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
+
+from measured_machines import MEASURED
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "machines.md"
@@ -41,8 +44,8 @@ Each is a cluster by its name too: `collsim run all_reduce --cluster mi300x --by
 CLUSTERS = """
 ## Clusters
 
-`--set nodes=N` changes the size of any of them but a torus, whose dimensions change with it:
-`--set nodes=512 --set 'fabric.dimensions={x: 8, y: 8, z: 8}'`. *Out of a node* is what the NICs' cables allow, for each GPU.
+`--set nodes=N` changes the size of any of them, as far as its switches have ports (a third tier has more: `--set 'fabric.core={ports: 64}'` with rails), but of a torus. There the
+dimensions change with it: `--set nodes=512 --set 'fabric.dimensions={x: 8, y: 8, z: 8}'`. *Out of a node* is what the NICs' cables allow, for each GPU.
 
 """
 
@@ -50,6 +53,14 @@ GPUS = """
 ## GPUs
 
 What is inside each, for `collsim hierarchy` (nodes name it as `gpu_memory`). *Memory* is the maker's figure.
+
+"""
+
+MEASURED_MACHINES = """
+## Measured machines
+
+Machines of which tables of nccl-tests (rccl-tests) are published, by the names in the field `machine` of such a table, and the description that stands for each. *GPUs* is how many
+there are to run on: `--nodes`, `--ranks` and `--placement` choose those of a table.
 
 """
 
@@ -153,6 +164,16 @@ def cluster_row(collsim, cluster):
             values["fabric.routing"], number(out), sources(*files)]
 
 
+def measured_row(collsim, measured):
+    names = ", ".join(f"`{name}`" for name in measured.machines.split())
+    if not measured.cluster:
+        return [names, measured.published, "none", "", measured.differs]
+    words = [word for setting in measured.settings for word in ("--set", setting)]
+    topology = collsim.topology(measured.cluster, *words)
+    words = shlex.join(["--cluster", measured.cluster, *words])
+    return [names, measured.published, f"`{words}`", str(topology["devices"]["gpu"]), measured.differs]
+
+
 def page(collsim):
     nodes = collsim.names("nodes")
     alone = {node["name"] for node in nodes}
@@ -173,6 +194,9 @@ def page(collsim):
             + table(["node", "", "GPUs", "two GPUs", "all GPUs", "links", "NICs", "sources"], rows)
             + CLUSTERS
             + table(["cluster", "", "nodes", "GPUs", "fabric", "routing", "out of a node", "sources"], clusters)
+            + MEASURED_MACHINES
+            + table(["measured", "published by", "as", "GPUs", "what differs, or is not told"],
+                    [measured_row(collsim, measured) for measured in MEASURED])
             + GPUS
             + table(["GPU", "", "L2", "", "memory", "", "sources"], gpus)
             + TEXTBOOK

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/cluster_title.hpp"
 #include "tools/format_text.hpp"
 #include "tools/json_text.hpp"
 #include "tools/render_csv.hpp"
@@ -192,11 +193,7 @@ std::string notes(const Hierarchy& hierarchy) {
 std::string ladder_text(const Ladder& ladder) {
   const Cluster& cluster = *ladder.cluster;
   const Hierarchy& hierarchy = ladder.hierarchy;
-  std::string text = cluster.name();
-  if (!cluster.spec().description.empty()) {
-    text += ": " + cluster.spec().description;
-  }
-  text += "\n";
+  std::string text = cluster_title(cluster.spec()) + "\n";
   if (hierarchy.rungs.empty()) {
     return text + "  Nothing to show: one GPU, and no word on what is inside (node.gpu_memory).\n";
   }

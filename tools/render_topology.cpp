@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/cluster_title.hpp"
 #include "tools/format_text.hpp"
 #include "tools/render_csv.hpp"
 #include "tools/text_table.hpp"
@@ -97,13 +98,41 @@ std::string alike_text(const std::vector<AlikeClass>& classes, const std::string
   return sizes + " of the " + grouped(members) + " " + what + "s";
 }
 
-/// "32 leaf, 16 spine".
-std::string levels_text(const std::vector<SwitchLevel>& levels) {
+/// "32 leaf, 16 spine"; "4 x 4 x 4", without dimensions of 1; empty where there is no more to say than how many.
+std::string levels_text(const Cluster& cluster, const TopologySummary& summary) {
+  std::string text;
+  if (cluster.spec().fabric.kind == FabricKind::Torus) {
+    for (const std::uint32_t dimension : cluster.spec().fabric.dimensions) {
+      text += dimension == 1 ? "" : (text.empty() ? "" : " x ") + grouped(dimension);
+    }
+    text = !text.empty() && text.find('x') == std::string::npos ? "one ring" : text;
+  } else if (summary.dragonfly) {
+    text = grouped(summary.dragonfly->groups) +
+           (summary.dragonfly->groups == 1 ? " group of " : " groups of ") +
+           grouped(summary.dragonfly->switches);
+  } else if (summary.switches.size() > 1) {
+    for (const SwitchLevel& level : summary.switches) {
+      text += (text.empty() ? "" : ", ") + grouped(level.switches) + " " + level.level;
+    }
+  }
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+/// "leaf 40 to 64 of 64, spine 32".
+std::string ports_text(const std::vector<SwitchLevel>& levels) {
   std::string text;
   for (const SwitchLevel& level : levels) {
-    text += (text.empty() ? "" : ", ") + grouped(level.switches) + " " + level.level;
+    text += text.empty() ? "" : ", ";
+    text += levels.size() > 1 ? level.level + " " : "";
+    text += range_text(level.ports_used);
+    text += level.ports ? " of " + grouped(*level.ports) : "";
   }
   return text;
+}
+
+std::string global_text(const DragonflyGroups& dragonfly) {
+  return fmt::format("{} between any two groups, {} at a switch",
+                     grouped(dragonfly.links_between_groups), range_text(dragonfly.global_links));
 }
 
 std::string overview(const Cluster& cluster, const TopologySummary& summary) {
@@ -111,9 +140,14 @@ std::string overview(const Cluster& cluster, const TopologySummary& summary) {
   lines.emplace_back("nodes", grouped(cluster.graph().nodes()));
   for (const auto& [kind, count] : summary.devices) {
     const bool divided = kind == DeviceKind::NetworkSwitch && !summary.switches.empty();
-    lines.emplace_back(
-        name_of(kind),
-        grouped(count) + (divided ? " (" + levels_text(summary.switches) + ")" : ""));
+    lines.emplace_back(name_of(kind),
+                       grouped(count) + (divided ? levels_text(cluster, summary) : ""));
+  }
+  if (!summary.switches.empty()) {
+    lines.emplace_back("fabric ports", ports_text(summary.switches) + " in use");
+  }
+  if (summary.dragonfly && summary.dragonfly->groups > 1) {
+    lines.emplace_back("global links", global_text(*summary.dragonfly));
   }
   if (summary.nics) {
     lines.emplace_back("NICs", nics_text(*summary.nics));
@@ -148,14 +182,14 @@ std::string links_table(const TopologySummary& summary) {
   return table.render("  ");
 }
 
-std::string part_text(const std::string& part) {
+std::string part_text(const std::string& part, FabricKind fabric) {
   if (part == "half") {
-    return "half of the torus";
+    return fabric == FabricKind::Torus ? "half of the torus" : "half of the groups";
   }
   return part == "gpu" || part == "node" ? part : part + " group";
 }
 
-std::string cuts_table(const TopologySummary& summary) {
+std::string cuts_table(const TopologySummary& summary, FabricKind fabric) {
   TextTable table;
   table.add_column("part", Align::Left);
   table.add_column("parts");
@@ -179,8 +213,8 @@ std::string cuts_table(const TopologySummary& summary) {
            " : 1";
   };
   for (const LevelCuts& cut : summary.cuts) {
-    std::vector<std::string> cells{part_text(cut.part), grouped(cut.parts), range_text(cut.gpus),
-                                   range_text(cut.out), range_text(cut.in)};
+    std::vector<std::string> cells{part_text(cut.part, fabric), grouped(cut.parts),
+                                   range_text(cut.gpus), range_text(cut.out), range_text(cut.in)};
     cells.push_back(cut.inside_out ? range_text(*cut.inside_out) : "");
     cells.push_back(ratio(cut.oversubscription));
     if (has_groups) {
@@ -259,29 +293,15 @@ std::string paths_text(const Cluster& cluster, const TopologySummary& summary,
   return text;
 }
 
-/// The name, and what the file says of itself: counts and speeds in its words may be others now.
-std::string title(const ClusterSpec& spec) {
-  if (spec.description.empty()) {
-    return spec.name;
-  }
-  bool changed = false;
-  for (const Provenance& value : spec.values) {
-    if (value.path == "description" && value.origin == "--set") {
-      return spec.name + ": " + spec.description;
-    }
-    changed = changed || (value.origin == "--set" && value.path != "name");
-  }
-  return spec.name + (changed ? ", changed by --set; its file says: " : ": ") + spec.description;
-}
-
 }  // namespace
 
 std::string render_topology_table(const Cluster& cluster, MatrixExtent extent) {
   const TopologySummary summary = summarise(cluster, extent);
-  std::string text = title(cluster.spec()) + "\n" + overview(cluster, summary);
+  std::string text = cluster_title(cluster.spec()) + "\n" + overview(cluster, summary);
   text += "\nLinks (one direction each; a switch's latency is part of the links that leave it)\n" +
           links_table(summary);
-  text += "\nWhat can leave and enter each part\n" + cuts_table(summary);
+  text +=
+      "\nWhat can leave and enter each part\n" + cuts_table(summary, cluster.spec().fabric.kind);
   text += paths_text(cluster, summary, extent);
   TextTable values;
   values.add_column("value", Align::Left);

@@ -134,8 +134,22 @@ std::string render_topology_json(const Cluster& cluster, const std::string& inpu
   if (!summary.switches.empty()) {
     Json& switches = document["switches"] = Json::array();
     for (const SwitchLevel& level : summary.switches) {
-      switches.push_back({{"level", level.level}, {"switches", level.switches}});
+      Json& row = switches.emplace_back(Json{{"level", level.level},
+                                             {"switches", level.switches},
+                                             {"ports_used_min", level.ports_used.min},
+                                             {"ports_used_max", level.ports_used.max}});
+      if (level.ports) {
+        row["ports"] = *level.ports;
+      }
     }
+  }
+  if (summary.dragonfly) {
+    const DragonflyGroups& groups = *summary.dragonfly;
+    document["groups"] = {{"groups", groups.groups},
+                          {"switches", groups.switches},
+                          {"links_between_groups", groups.links_between_groups},
+                          {"global_links_min", groups.global_links.min},
+                          {"global_links_max", groups.global_links.max}};
   }
   document["links"] = links_json(summary);
   document["cuts"] = cuts_json(summary);

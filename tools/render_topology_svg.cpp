@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "tools/cluster_title.hpp"
 #include "tools/picture_layout.hpp"
 #include "tools/render_topology_picture.hpp"
 #include "tools/svg.hpp"
@@ -117,10 +118,9 @@ class Picture {
         outline_(&outline),
         area_(picture_layout(outline)),
         size_{std::max(least_width, area_.width) + 2 * margin, 0} {
-    if (!cluster.spec().description.empty()) {
+    if (const std::string text = description_text(cluster.spec()); !text.empty()) {
       description_ =
-          wrapped(cluster.spec().description,
-                  static_cast<std::size_t>((size_.width - 2 * margin) / width_of_a_letter));
+          wrapped(text, static_cast<std::size_t>((size_.width - 2 * margin) / width_of_a_letter));
     }
     const double header =
         name_height + header_line * static_cast<double>(description_.size()) + margin;

@@ -28,25 +28,65 @@ std::vector<std::pair<DeviceKind, std::uint64_t>> count_devices(const Graph& gra
   return {counts.begin(), counts.end()};
 }
 
-std::vector<SwitchLevel> count_switches(const Cluster& cluster) {
-  const FabricKind kind = cluster.spec().fabric.kind;
+std::string level_name(FabricKind kind, std::size_t tier) {
+  constexpr std::array<std::string_view, 3> names{"leaf", "spine", "core"};
   if (kind != FabricKind::LeafSpine && kind != FabricKind::FatTree &&
       kind != FabricKind::RailOptimized) {
+    return "switch";
+  }
+  return tier < names.size() ? std::string(names[tier]) : "tier" + std::to_string(tier);
+}
+
+std::vector<SwitchLevel> count_switches(const Cluster& cluster) {
+  const Graph& graph = cluster.graph();
+  const FabricSpec& fabric = cluster.spec().fabric;
+  if (cluster.spec().graph || fabric.kind == FabricKind::None) {
     return {};
   }
-  constexpr std::array<std::string_view, 3> names{"leaf", "spine", "core"};
   std::vector<SwitchLevel> levels;
-  for (const Device& device : cluster.graph().devices()) {
-    if (!device.tree_place) {
+  std::vector<std::optional<Range<std::uint32_t>>> ports(fabric.tiers.size());
+  for (std::size_t tier = 0; tier < fabric.tiers.size(); ++tier) {
+    levels.push_back({level_name(fabric.kind, tier), 0, {}, fabric.tiers[tier].ports});
+  }
+  for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+    const Device& device = graph.devices()[i];
+    if (device.node) {
       continue;
     }
-    for (std::size_t tier = levels.size(); tier <= device.tree_place->tier; ++tier) {
-      levels.push_back(
-          {tier < names.size() ? std::string(names[tier]) : "tier" + std::to_string(tier), 0});
-    }
-    ++levels[device.tree_place->tier].switches;
+    const std::size_t tier = device.tree_place ? device.tree_place->tier : 0;
+    ++levels[tier].switches;
+    widen(ports[tier], static_cast<std::uint32_t>(graph.links_out(DeviceId(i)).size()));
+  }
+  for (std::size_t tier = 0; tier < levels.size(); ++tier) {
+    levels[tier].ports_used = ports[tier].value_or(Range<std::uint32_t>{});
   }
   return levels;
+}
+
+std::optional<DragonflyGroups> dragonfly_groups(const Cluster& cluster) {
+  const Graph& graph = cluster.graph();
+  const FabricSpec& fabric = cluster.spec().fabric;
+  if (fabric.kind != FabricKind::Dragonfly) {
+    return std::nullopt;
+  }
+  DragonflyGroups found;
+  std::optional<Range<std::uint32_t>> global;
+  for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+    const std::optional<std::uint32_t> group = graph.devices()[i].group;
+    if (!group) {
+      continue;
+    }
+    found.groups = std::max(found.groups, std::uint64_t{*group} + 1);
+    const auto links = std::ranges::count_if(graph.links_out(DeviceId(i)), [&](LinkId id) {
+      const Device& beyond = graph.device(graph.link(id).target);
+      return beyond.group && beyond.group != group;
+    });
+    widen(global, static_cast<std::uint32_t>(links));
+  }
+  found.switches = fabric.dragonfly.switches;
+  found.links_between_groups = found.groups > 1 ? fabric.dragonfly.global_links : 0;
+  found.global_links = global.value_or(Range<std::uint32_t>{});
+  return found;
 }
 
 std::vector<LinkClass> classify_links(const Graph& graph) {
@@ -120,7 +160,7 @@ std::vector<LevelCuts> level_cuts(const Cluster& cluster) {
   for (; i < found.size() && found[i].parts > 1; ++i) {
     levels.push_back(level_of(graph, found[i], i == 0 ? nullptr : &found[i - 1]));
   }
-  if (const auto halves = torus_halves(graph, cluster.spec().fabric); halves && i > 0) {
+  if (const auto halves = fabric_halves(graph, cluster.spec().fabric); halves && i > 0) {
     levels.push_back(level_of(graph, *halves, &found[i - 1]));
   }
   return levels;
@@ -280,6 +320,7 @@ TopologySummary summarise(const Cluster& cluster, MatrixExtent extent) {
   TopologySummary summary;
   summary.devices = count_devices(graph);
   summary.switches = count_switches(cluster);
+  summary.dragonfly = dragonfly_groups(cluster);
   summary.links = classify_links(graph);
   summary.cuts = level_cuts(cluster);
   summary.nics = nic_use(cluster);

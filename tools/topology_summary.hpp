@@ -32,10 +32,20 @@ struct Range {
   Value max{};
 };
 
-/// The switches at one height of a tree.
+/// The switches at one height of a tree, or all of another fabric.
 struct SwitchLevel {
-  std::string level;  ///< "leaf", "spine", "core", "tier3"
+  std::string level;  ///< "leaf", "spine", "core", "tier3"; "switch" where all are at one height
   std::uint64_t switches = 0;
+  Range<std::uint32_t> ports_used;     ///< cables of each
+  std::optional<std::uint32_t> ports;  ///< absent: the description does not say
+};
+
+/// The groups of a dragonfly.
+struct DragonflyGroups {
+  std::uint64_t groups = 0;
+  std::uint32_t switches = 0;              ///< of each
+  std::uint32_t links_between_groups = 0;  ///< between any two groups; 0 if there is one
+  Range<std::uint32_t> global_links;       ///< of each switch
 };
 
 /// The parts of one level: GPUs, nodes, leaf groups, …
@@ -84,7 +94,9 @@ struct PathMatrix {
 
 struct TopologySummary {
   std::vector<std::pair<DeviceKind, std::uint64_t>> devices;
-  std::vector<SwitchLevel> switches;  ///< of leaves and what is above them; else empty
+  std::vector<SwitchLevel>
+      switches;  ///< of the fabric, from the NICs up; of graphs and no fabric: none
+  std::optional<DragonflyGroups> dragonfly;
   std::vector<LinkClass> links;
   std::vector<LevelCuts> cuts;       ///< from the GPUs outwards; the whole machine is none
   std::optional<NicUse> nics;        ///< absent without NICs

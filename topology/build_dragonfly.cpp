@@ -29,13 +29,12 @@ class Dragonfly : public Fabric {
     const std::uint64_t used = nodes.nics() == 0 ? 1 : (nodes.nics() - 1) / *tier.down + 1;
     groups_ = (used - 1) / shape_.switches + 1;
     const std::uint64_t global = std::uint64_t{shape_.global_links} * (groups_ - 1);
-    const std::uint64_t needed = *tier.down +
-                                 std::uint64_t{shape_.switches - 1} * shape_.local_links +
-                                 (global + shape_.switches - 1) / shape_.switches;
-    if (tier.ports && *tier.ports < needed) {
-      throw InputError("expected at least " + std::to_string(needed) + " ports (" +
+    ports_needed_ = *tier.down + std::uint64_t{shape_.switches - 1} * shape_.local_links +
+                    (global + shape_.switches - 1) / shape_.switches;
+    if (tier.ports && *tier.ports < ports_needed_) {
+      throw InputError("expected at least " + std::to_string(ports_needed_) + " ports (" +
                            std::to_string(*tier.down) + " NICs, " +
-                           std::to_string((shape_.switches - 1) * shape_.local_links) +
+                           std::to_string(std::uint64_t{shape_.switches - 1} * shape_.local_links) +
                            " local links and a share of the " + std::to_string(global) +
                            " global links of a group), got " + std::to_string(*tier.ports),
                        "fabric.switch.ports");
@@ -48,6 +47,13 @@ class Dragonfly : public Fabric {
     const std::uint64_t group_pairs = groups_ * (groups_ - 1) / 2;
     return 2 * (nodes_->nics() + groups_ * pairs * shape_.local_links +
                 group_pairs * shape_.global_links);
+  }
+
+  [[nodiscard]] std::vector<Provenance> derived() const override {
+    if (spec_->tiers.front().ports) {
+      return {};
+    }
+    return {{"fabric.switch.ports", std::to_string(ports_needed_), "derived"}};
   }
 
   void add(GraphBuilder& builder) const override {
@@ -104,6 +110,7 @@ class Dragonfly : public Fabric {
   const NodeList* nodes_;
   DragonflySpec shape_;
   std::uint64_t groups_ = 1;
+  std::uint64_t ports_needed_ = 0;
 };
 
 }  // namespace

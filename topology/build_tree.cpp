@@ -11,6 +11,7 @@
 
 #include "topology/build.hpp"
 #include "topology/error.hpp"
+#include "topology/tree_ports.hpp"
 
 namespace collsim::detail {
 
@@ -50,7 +51,8 @@ class Tree : public Fabric {
                  : 1;
     require_count(rails_, "fabric.rails");
     for (std::size_t tier = 0; tier < spec.tiers.size(); ++tier) {
-      tiers_.push_back(count_ports(tier));
+      const TierPorts counted = count_ports(spec, tier);
+      tiers_.push_back({counted.down, counted.up});
     }
     place_nodes();
     for (std::size_t tier = 1; tier < tiers_.size(); ++tier) {
@@ -81,6 +83,9 @@ class Tree : public Fabric {
     };
     if (spec_->kind == FabricKind::RailOptimized && !spec_->rails) {
       add("fabric.rails", rails_);
+    }
+    if (spec_->kind == FabricKind::SingleSwitch && !spec_->tiers.front().ports) {
+      add("fabric.switch.ports", nodes_->nics());
     }
     for (std::size_t i = 0; i < tiers_.size() && !is_single(); ++i) {
       const TierSpec& spec = spec_->tiers[i];
@@ -129,71 +134,12 @@ class Tree : public Fabric {
   [[nodiscard]] bool is_single() const { return spec_->kind == FabricKind::SingleSwitch; }
 
   [[nodiscard]] std::string tier_name(std::size_t tier) const {
-    if (is_single()) {
-      return "switch";
-    }
-    switch (tier) {
-      case 0:
-        return "leaf";
-      case 1:
-        return "spine";
-      case 2:
-        return "core";
-      default:
-        return "tier" + std::to_string(tier);
-    }
+    return detail::tier_name(*spec_, tier);
   }
 
   /// Of the switches' names: "leaf", but "tier3_", as a number follows.
   [[nodiscard]] std::string stem_of(std::size_t tier) const {
     return tier_name(tier) + (tier > 2 ? "_" : "");
-  }
-
-  /// Divides the ports of a tier's switches into those down and those up.
-  [[nodiscard]] Tier count_ports(std::size_t number) const {
-    const TierSpec& spec = spec_->tiers[number];
-    const std::string path = tier_path(*spec_, number);
-    const bool highest = number + 1 == spec_->tiers.size();
-    Tier tier;
-    if (spec.ports && (spec.down || spec.up)) {
-      throw InputError("expected either `ports` or `down` and `up`, got both", path + ".ports");
-    }
-    if (highest) {
-      if (spec.up) {
-        throw InputError(
-            "expected no ports up from the highest switches, got " + std::to_string(*spec.up),
-            path + ".up");
-      }
-      tier.down = spec.ports ? spec.ports : spec.down;
-      return tier;
-    }
-    if (spec.down || spec.up) {
-      if (!spec.down || !spec.up) {
-        throw InputError("expected both `down` and `up`, got one", path);
-      }
-      require_count(*spec.down, path + ".down");
-      require_count(*spec.up, path + ".up");
-      tier.down = spec.down;
-      tier.up = *spec.up;
-      return tier;
-    }
-    if (!spec.ports) {
-      throw InputError("expected the number of ports of a " + tier_name(number) + ", got none",
-                       path + ".ports");
-    }
-    const std::uint32_t oversubscription = spec_->tiers[number + 1].oversubscription;
-    require_count(oversubscription, tier_path(*spec_, number + 1) + ".oversubscription");
-    const std::uint64_t shares = std::uint64_t{oversubscription} + 1;
-    if (*spec.ports == 0 || *spec.ports % shares != 0) {
-      throw InputError("expected a multiple of " + std::to_string(shares) +
-                           " ports (an oversubscription of " + std::to_string(oversubscription) +
-                           " takes " + std::to_string(oversubscription) +
-                           " down for each one up), got " + std::to_string(*spec.ports),
-                       path + ".ports");
-    }
-    tier.up = *spec.ports / shares;
-    tier.down = static_cast<std::uint32_t>(*spec.ports - tier.up);
-    return tier;
   }
 
   /// The leaf within its group: port p of NIC i is number e = i · nic_ports + p of its node; the planes
@@ -223,7 +169,7 @@ class Tree : public Fabric {
   [[noreturn]] void refuse_single_tier() const {
     throw InputError("expected at least " + std::to_string(nodes_->nics() * spec_->nic_ports) +
                          " ports, one for each NIC, got " + std::to_string(*tiers_.front().down),
-                     tier_path(*spec_, 0) + ".ports");
+                     ports_path(*spec_, 0));
   }
 
   /// Whole nodes go to a group of leaves as long as their ports hold.
@@ -277,7 +223,7 @@ class Tree : public Fabric {
     throw InputError("expected enough ports for a whole node, " + std::to_string(most) +
                          " down, got " + std::to_string(*leaves.down) + " down and " +
                          std::to_string(leaves.up) + " up",
-                     tier_path(*spec_, 0) + ".ports");
+                     ports_path(*spec_, 0));
   }
 
   /// As few switches as have ports enough to join all of the tier below; where the number of their
@@ -320,7 +266,7 @@ class Tree : public Fabric {
         throw InputError("expected at least " + std::to_string(below.blocks * cables) + " ports, " +
                              (cables == 1 ? "one" : std::to_string(cables)) + " for each " + noun +
                              ", got " + std::to_string(*tier.down),
-                         path + ".ports");
+                         ports_path(*spec_, number));
       }
     } else {
       tier.blocks_below = *tier.down / cables;
@@ -328,7 +274,7 @@ class Tree : public Fabric {
         throw InputError("expected at least " + std::to_string(cables) +
                              " ports down, as many as cables from each " + noun + ", got " +
                              std::to_string(*tier.down),
-                         path + ".ports");
+                         ports_path(*spec_, number));
       }
     }
     tier.blocks = (below.blocks - 1) / tier.blocks_below + 1;

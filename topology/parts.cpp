@@ -78,24 +78,7 @@ std::vector<TotalCut> cuts_of(const Graph& graph, const Division& division) {
   return cuts;
 }
 
-}  // namespace
-
-std::vector<Division> divisions(const Graph& graph) {
-  DisjointSets sets = join_nodes(graph);
-  std::vector<Division> found;
-  found.push_back(divide(graph, sets, "node"));
-  for (std::size_t level = 0; level < graph.levels().size(); ++level) {
-    if (join_level(sets, graph, LevelId(level))) {
-      found.push_back(divide(graph, sets, graph.levels()[level]));
-    }
-  }
-  return found;
-}
-
 std::optional<Division> torus_halves(const Graph& graph, const FabricSpec& fabric) {
-  if (fabric.kind != FabricKind::Torus) {
-    return std::nullopt;
-  }
   const auto longest = std::ranges::max_element(fabric.dimensions);
   if (longest == fabric.dimensions.end() || *longest < 2) {
     return std::nullopt;
@@ -121,6 +104,65 @@ std::optional<Division> torus_halves(const Graph& graph, const FabricSpec& fabri
     }
   }
   return halves;
+}
+
+/// The first half of the groups, and the rest.
+std::optional<Division> dragonfly_halves(const Graph& graph) {
+  std::uint32_t groups = 0;
+  for (const Device& device : graph.devices()) {
+    groups = std::max(groups, device.group ? *device.group + 1 : 0);
+  }
+  if (groups < 2) {
+    return std::nullopt;
+  }
+  Division halves{"half", 2, std::vector<std::uint32_t>(graph.devices().size(), 0)};
+  std::vector<std::optional<std::uint32_t>> half_of_node(graph.nodes());
+  for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+    if (const auto group = graph.devices()[i].group) {
+      halves.part_of[i] = *group < groups / 2 ? 0U : 1U;
+    }
+  }
+  for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
+    for (const DeviceId nic : graph.nics(NodeId(node))) {
+      for (const LinkId id : graph.links_out(nic)) {
+        const DeviceId beyond = graph.link(id).target;
+        if (graph.device(beyond).group && !half_of_node[node]) {
+          half_of_node[node] = halves.part_of[beyond.index()];
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+    if (const auto node = graph.devices()[i].node) {
+      halves.part_of[i] = half_of_node[node->index()].value_or(0);
+    }
+  }
+  return halves;
+}
+
+}  // namespace
+
+std::vector<Division> divisions(const Graph& graph) {
+  DisjointSets sets = join_nodes(graph);
+  std::vector<Division> found;
+  found.push_back(divide(graph, sets, "node"));
+  for (std::size_t level = 0; level < graph.levels().size(); ++level) {
+    if (join_level(sets, graph, LevelId(level))) {
+      found.push_back(divide(graph, sets, graph.levels()[level]));
+    }
+  }
+  return found;
+}
+
+std::optional<Division> fabric_halves(const Graph& graph, const FabricSpec& fabric) {
+  std::optional<Division> halves = fabric.kind == FabricKind::Torus ? torus_halves(graph, fabric)
+                                   : fabric.kind == FabricKind::Dragonfly ? dragonfly_halves(graph)
+                                                                          : std::nullopt;
+  const auto has_gpu = [&](std::uint32_t half) {
+    return std::ranges::any_of(graph.gpus(),
+                               [&](DeviceId gpu) { return halves->part_of[gpu.index()] == half; });
+  };
+  return halves && has_gpu(0) && has_gpu(1) ? halves : std::nullopt;
 }
 
 std::vector<PartCut> part_cuts(const Graph& graph, const Division& division,

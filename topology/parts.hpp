@@ -28,10 +28,12 @@ struct Division {
 /// From the nodes to the whole; at least one. Complexity: O(links) for each.
 [[nodiscard]] std::vector<Division> divisions(const Graph& graph);
 
-/// A torus cut through the middle of its longest dimension, where there are two switches at least: the
-/// division "half" into two parts, of which the first has the fewer switches if they are odd.
+/// The division "half" of a torus or a dragonfly into two parts, of which the first is the smaller one
+/// if they cannot be equal: a torus is cut through the middle of its longest dimension, where there are
+/// two switches at least, a dragonfly between its groups, where there are two at least (a node whose
+/// NICs are in both halves is where its first one is). Absent for others, and where a half has no GPU.
 /// Requires: the description of this graph. Complexity: O(links).
-[[nodiscard]] std::optional<Division> torus_halves(const Graph& graph, const FabricSpec& fabric);
+[[nodiscard]] std::optional<Division> fabric_halves(const Graph& graph, const FabricSpec& fabric);
 
 /// The bandwidths of any number of links together, exactly.
 class TotalBandwidth {

@@ -16,14 +16,14 @@ struct Check {
 
 constexpr std::array<Check, 18> checks{{
     {{"nic-speed", "cables of 200 GB/s or more, where Gb/s is likely"}, detail::check_nic_speed},
-    {{"cable-speed", "cables an eighth of the NIC's PCIe, or below 10 Gb/s"},
+    {{"cable-speed", "cables an eighth of PCIe or NICs, or below 10 Gb/s"},
      detail::check_cable_speed},
     {{"pcie-speed", "PCIe of 252 GB/s or more, or too little at a GPU"}, detail::check_pcie_speed},
     {{"nvlink-speed", "NVLinks of no known speed"}, detail::check_nvlink_speed},
     {{"nvlink-below-pcie", "GPUs whose NVLink is slower than their PCIe"},
      detail::check_nvlink_below_pcie},
     {{"nvlink-asymmetry", "GPUs of a node with different NVLink"}, detail::check_nvlink_asymmetry},
-    {{"latency", "latencies of 10 us inside a node or 1 ms outside"}, detail::check_latency},
+    {{"latency", "links and switches of 10 us or more"}, detail::check_latency},
     {{"far-nic", "GPUs below a PCIe switch that has no NIC"}, detail::check_far_nic},
     {{"narrow-slot", "NICs behind a link narrower than their cables"}, detail::check_narrow_slot},
     {{"rails-speed", "NICs of a node with different cables"}, detail::check_rails_speed},

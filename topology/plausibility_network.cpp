@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -54,6 +55,12 @@ std::size_t neighbours(const Graph& graph, DeviceId id) {
     found.insert(graph.link(link).source);
   }
   return std::min<std::size_t>(found.size(), 2);
+}
+
+/// Whether two links are the directions of one cable: as much there as back, whatever is beside it.
+bool are_cable(const Link& there, const Link& back) {
+  return there.source == back.target && there.target == back.source &&
+         there.bandwidth == back.bandwidth;
 }
 
 /// Why a device carries nothing; empty if it may.
@@ -111,26 +118,28 @@ void check_rails_share(Examination& examination) {
 
 void check_one_way(Examination& examination) {
   const Graph& graph = examination.graph();
-  std::uint64_t count = 0;
-  std::optional<LinkId> first;
-  for (std::size_t i = 0; i < graph.links().size(); ++i) {
-    const Link& link = graph.links()[i];
-    const bool is_first_parallel =
-        graph.links_between(link.source, link.target).front() == LinkId(i);
-    if (is_first_parallel && examination.sum_between(link.source, link.target) >
-                                 examination.sum_between(link.target, link.source)) {
-      ++count;
-      first = first.value_or(LinkId(i));
+  const std::span<const Link> links = graph.links();
+  std::set<LinkId> one_way;  // the first of parallel links
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const Link& link = links[i];
+    if (i + 1 < links.size() && are_cable(link, links[i + 1])) {
+      ++i;
+      continue;
+    }
+    if (examination.sum_between(link.source, link.target) >
+        examination.sum_between(link.target, link.source)) {
+      one_way.insert(graph.links_between(link.source, link.target).front());
     }
   }
-  if (!first) {
+  if (one_way.empty()) {
     return;
   }
-  const Link& link = graph.link(*first);
+  const LinkId first = *one_way.begin();
+  const Link& link = graph.link(first);
   const BandwidthSum back = examination.sum_between(link.target, link.source);
   examination.report(
       examination.links_path(graph.device(link.source).node),
-      graph.name(*first) + and_more(count) +
+      graph.name(first) + and_more(one_way.size()) +
           (back == 0 ? ": no link back"
                      : ": only " + Examination::text(back) + " back for " +
                            Examination::text(examination.sum_between(link.source, link.target))));

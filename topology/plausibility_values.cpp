@@ -30,9 +30,8 @@ constexpr Bandwidth least_pcie = Bandwidth::bytes_per_second(4'000'000'000);
 // 10 Gb/s. Networks between GPUs have had more ever since (QDR InfiniBand of 2008: 32 Gb/s).
 constexpr Bandwidth least_cable = Bandwidth::bytes_per_second(1'250'000'000);
 constexpr std::int64_t bits_of_byte = 8;
-// Some ten times the slowest part of a node; 200 km of fibre.
-constexpr Duration implausible_in_node = std::chrono::microseconds(10);
-constexpr Duration implausible_in_network = std::chrono::milliseconds(1);
+// Some ten times the slowest part of a node, and the slowest switch; 2 km of fibre.
+constexpr Duration implausible_latency = std::chrono::microseconds(10);
 
 std::string in_bits(Bandwidth bandwidth) {
   const std::int64_t bits = bandwidth.units() / Bandwidth::units_per_byte_per_second * 8;
@@ -61,6 +60,31 @@ std::optional<LinkId> widest_cable(const Graph& graph, DeviceId nic) {
     }
   }
   return widest;
+}
+
+/// Cables between switches that are an eighth as wide as those from the NICs, or less: bits for bytes.
+/// Where the NICs' are too wide themselves, check_nic_speed says so.
+void check_cables_between_switches(Examination& examination) {
+  const Provenance* nics = examination.value("fabric.link.bandwidth");
+  if (nics == nullptr) {
+    return;
+  }
+  const Bandwidth widest = parse_bandwidth(nics->value);
+  if (widest >= implausible_port) {
+    return;
+  }
+  for (const Provenance& value : examination.cluster().spec().values) {
+    if (!value.path.starts_with("fabric.") || !value.path.ends_with(".bandwidth") ||
+        value.origin.starts_with("default")) {
+      continue;
+    }
+    if (parse_bandwidth(value.value).units() <= widest.units() / bits_of_byte) {
+      examination.report(
+          value.path,
+          "a cable of " + value.value + " between switches, and " + nics->value + " from each NIC",
+          "ports are given in bits a second: 400 Gb/s is 50 GB/s");
+    }
+  }
 }
 
 /// Another value of the same entry.
@@ -117,6 +141,7 @@ void check_cable_speed(Examination& examination) {
       }
     }
   }
+  check_cables_between_switches(examination);
 }
 
 void check_pcie_speed(Examination& examination) {
@@ -170,10 +195,10 @@ void check_latency(Examination& examination) {
     if (!value.path.ends_with(".latency")) {
       continue;
     }
-    const bool network = examination.is_of_network(value.path);
-    if (parse_duration(value.value) < (network ? implausible_in_network : implausible_in_node)) {
+    if (parse_duration(value.value) < implausible_latency) {
       continue;
     }
+    const bool network = examination.is_of_network(value.path);
     examination.report(value.path,
                        value.value + (network ? " in the network" : " for a link inside a node"),
                        network ? "fibre takes 5 ns a metre, a switch hundreds of ns"

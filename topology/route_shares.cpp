@@ -17,7 +17,9 @@ Rate rate_of(const Graph& graph, const RouteHop& hop) {
   const std::int64_t divisor = std::gcd(units, std::int64_t{hop.share_numerator});
   std::int64_t numerator = 0;
   if (__builtin_mul_overflow(units / divisor, std::int64_t{hop.share_denominator}, &numerator)) {
-    throw FractionOverflow("the rate of a sprayed route exceeds 64 bits");
+    throw FractionOverflow("the rate of a route of which " + std::to_string(hop.share_numerator) +
+                           "/" + std::to_string(hop.share_denominator) + " crosses " +
+                           graph.name(hop.link) + " exceeds 64 bits");
   }
   return {numerator, hop.share_numerator / divisor};
 }

@@ -187,6 +187,7 @@ struct ClusterSpec {
   std::vector<EnvironmentVariable> environment;
   std::optional<std::string> parameters;  ///< as those of the node, and before them
   std::vector<Provenance> values;         ///< every value in force, in document order
+  bool changed = false;  ///< by settings, other than those of `name` and `description`
 };
 
 }  // namespace collsim

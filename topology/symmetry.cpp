@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <map>
+#include <numeric>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -26,38 +26,40 @@ struct Neighbour {
 /// Devices and nodes with what joins them.
 class LabelledGraph {
  public:
-  explicit LabelledGraph(const Graph& graph) : graph_(&graph), label_of_link_(label_links(graph)) {
-    members_.resize(graph.nodes());
-    for (std::size_t i = 0; i < graph.devices().size(); ++i) {
+  explicit LabelledGraph(const Graph& graph) : devices_(graph.devices().size()) {
+    const std::vector<Label> label = label_links(graph);
+    std::vector<std::vector<Vertex>> members(graph.nodes());
+    begin_.reserve(devices_ + members.size() + 1);
+    neighbours_.reserve(2 * graph.links().size() + 2 * devices_);
+    for (std::size_t i = 0; i < devices_; ++i) {
+      begin_.push_back(neighbours_.size());
+      for (const LinkId link : graph.links_out(DeviceId(i))) {
+        neighbours_.push_back({graph.link(link).target.value(), label[link.index()] + inward});
+      }
+      for (const LinkId link : graph.links_in(DeviceId(i))) {
+        neighbours_.push_back({graph.link(link).source.value(), label[link.index()] + outward});
+      }
       if (const auto node = graph.devices()[i].node) {
-        members_[node->index()].push_back(static_cast<Vertex>(i));
+        neighbours_.push_back({static_cast<Vertex>(devices_ + node->index()), membership});
+        members[node->index()].push_back(static_cast<Vertex>(i));
       }
     }
+    for (const std::vector<Vertex>& devices_of_node : members) {
+      begin_.push_back(neighbours_.size());
+      for (const Vertex device : devices_of_node) {
+        neighbours_.push_back({device, membership});
+      }
+    }
+    begin_.push_back(neighbours_.size());
   }
 
-  [[nodiscard]] std::size_t devices() const { return graph_->devices().size(); }
-  [[nodiscard]] std::size_t size() const { return devices() + members_.size(); }
+  [[nodiscard]] std::size_t devices() const { return devices_; }
+  [[nodiscard]] std::size_t size() const { return begin_.size() - 1; }
+  [[nodiscard]] std::size_t labels() const { return labels_; }
 
-  /// Calls visit(neighbour) for each vertex that the given one is joined with; the label is the one
-  /// that the neighbour sees.
-  template <class Visit>
-  void for_each_neighbour(Vertex vertex, Visit visit) const {
-    if (vertex >= devices()) {
-      for (const Vertex device : members_[vertex - devices()]) {
-        visit(Neighbour{device, membership});
-      }
-      return;
-    }
-    const DeviceId device(vertex);
-    for (const LinkId link : graph_->links_out(device)) {
-      visit(Neighbour{graph_->link(link).target.value(), label_of_link_[link.index()] + inward});
-    }
-    for (const LinkId link : graph_->links_in(device)) {
-      visit(Neighbour{graph_->link(link).source.value(), label_of_link_[link.index()] + outward});
-    }
-    if (const auto node = graph_->device(device).node) {
-      visit(Neighbour{static_cast<Vertex>(devices() + node->index()), membership});
-    }
+  /// What a vertex is joined with; the label is the one that the neighbour sees.
+  [[nodiscard]] std::span<const Neighbour> neighbours(Vertex vertex) const {
+    return std::span(neighbours_).subspan(begin_[vertex], begin_[vertex + 1] - begin_[vertex]);
   }
 
  private:
@@ -66,7 +68,7 @@ class LabelledGraph {
   static constexpr Label inward = 2;
 
   /// Twice the number of the link's class: leaves room for both directions.
-  static std::vector<Label> label_links(const Graph& graph) {
+  std::vector<Label> label_links(const Graph& graph) {
     std::map<std::tuple<LevelId, LinkKind, Bandwidth, Duration>, Label> classes;
     std::vector<Label> labels;
     labels.reserve(graph.links().size());
@@ -76,184 +78,153 @@ class LabelledGraph {
           classes.try_emplace({link.level, link.kind, link.bandwidth, link.latency}, next)
               .first->second);
     }
+    labels_ = 2 * classes.size() + 1;
     return labels;
   }
 
-  const Graph* graph_;
-  std::vector<Label> label_of_link_;
-  std::vector<std::vector<Vertex>> members_;  ///< by node
+  std::size_t devices_ = 0;
+  std::size_t labels_ = 0;
+  std::vector<std::size_t> begin_;  ///< by vertex, and one behind: where its neighbours begin
+  std::vector<Neighbour> neighbours_;
 };
 
-/// What a vertex sees of the classes that have changed, in any order.
-struct Sight {
-  Vertex vertex = 0;
-  std::uint64_t seen = 0;  ///< label and class
-
-  auto operator<=>(const Sight&) const = default;
-};
-
-/// A vertex and the part of the sights that is its own, sorted.
-struct Viewer {
-  Vertex vertex = 0;
-  std::span<const Sight> sights;
-};
-
-bool sees_less(const Viewer& a, const Viewer& b) {
-  return std::ranges::lexicographical_compare(a.sights, b.sights, {}, &Sight::seen, &Sight::seen);
-}
-
+/// Splits classes until no class sees another one in two ways. Every class is followed up once, in
+/// the order in which they come to be: what the members of the others see of it, label by label,
+/// splits them. The largest part of a class that is split keeps its number: what others see of it
+/// follows from what they see of the whole and of the parts that are new.
 class Refinement {
  public:
-  explicit Refinement(const LabelledGraph& graph) : graph_(&graph), class_(graph.size(), 0) {}
-
   /// Begins with one class for each value of `kind`, by vertex.
-  void start(const std::vector<std::uint32_t>& kind) {
-    members_.clear();
-    position_.resize(kind.size());
-    for (Vertex vertex = 0; vertex < kind.size(); ++vertex) {
-      members_.resize(std::max<std::size_t>(members_.size(), kind[vertex] + 1));
-      put(vertex, kind[vertex]);
-    }
-    changed_.resize(kind.size());
-    for (Vertex vertex = 0; vertex < kind.size(); ++vertex) {
-      changed_[vertex] = vertex;
+  Refinement(const LabelledGraph& graph, const std::vector<std::uint32_t>& kind)
+      : graph_(&graph),
+        class_(kind),
+        members_(kind.size()),
+        place_(kind.size()),
+        count_(kind.size(), 0),
+        seeing_(graph.labels()) {
+    std::iota(members_.begin(), members_.end(), Vertex{0});
+    std::ranges::stable_sort(members_, {}, [&](Vertex vertex) { return kind[vertex]; });
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      place_[members_[i]] = i;
+      if (i == 0 || kind[members_[i]] != kind[members_[i - 1]]) {
+        classes_.push_back({i, i, 0});
+      }
+      ++classes_.back().end;
+      class_[members_[i]] = static_cast<Class>(classes_.size() - 1);
     }
   }
 
   void run() {
-    while (!changed_.empty()) {
-      round();
+    for (Class by = 0; by < classes_.size(); ++by) {
+      look_at(by);
+      for (const Label label : labels_seen_) {
+        split_by(seeing_[label]);
+        seeing_[label].clear();
+      }
+      labels_seen_.clear();
     }
   }
 
   [[nodiscard]] const std::vector<Class>& classes() const { return class_; }
 
  private:
-  void put(Vertex vertex, Class into) {
-    class_[vertex] = into;
-    position_[vertex] = members_[into].size();
-    members_[into].push_back(vertex);
-  }
+  /// A stretch of members_; those that see what is looked at stand at its end.
+  struct Stretch {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t seeing = 0;
 
-  void move(Vertex vertex, Class into) {
-    std::vector<Vertex>& old = members_[class_[vertex]];
-    const Vertex last = old.back();
-    old[position_[vertex]] = last;
-    position_[last] = position_[vertex];
-    old.pop_back();
-    put(vertex, into);
-    changed_.push_back(vertex);
-  }
-
-  [[nodiscard]] std::vector<Sight> collect_sights() const {
-    std::vector<Sight> sights;
-    for (const Vertex vertex : changed_) {
-      const std::uint64_t own = class_[vertex];
-      graph_->for_each_neighbour(vertex, [&](Neighbour neighbour) {
-        sights.push_back({neighbour.vertex, (std::uint64_t{neighbour.label} << 32U) | own});
-      });
-    }
-    std::ranges::sort(sights);
-    return sights;
-  }
-
-  /// Splits every class by what its members see of the classes that changed in the last round.
-  void round() {
-    const std::vector<Sight> sights = collect_sights();
-    changed_.clear();
-    std::vector<Viewer> viewers;
-    for (std::size_t begin = 0; begin < sights.size();) {
-      std::size_t end = begin;
-      while (end < sights.size() && sights[end].vertex == sights[begin].vertex) {
-        ++end;
-      }
-      viewers.push_back({sights[begin].vertex, std::span(sights).subspan(begin, end - begin)});
-      begin = end;
-    }
-    std::ranges::sort(viewers, [this](const Viewer& a, const Viewer& b) {
-      const Class of_a = class_[a.vertex];
-      const Class of_b = class_[b.vertex];
-      return of_a != of_b ? of_a < of_b : sees_less(a, b);
-    });
-    for (std::size_t begin = 0; begin < viewers.size();) {
-      std::size_t end = begin;
-      const Class shared = class_[viewers[begin].vertex];
-      while (end < viewers.size() && class_[viewers[end].vertex] == shared) {
-        ++end;
-      }
-      // Before any is moved, as moving changes class_.
-      pending_.push_back({shared, std::span(viewers).subspan(begin, end - begin)});
-      begin = end;
-    }
-    for (const Part& part : pending_) {
-      split(part.shared, part.viewers);
-    }
-    pending_.clear();
-  }
-
-  /// Splits one class: its members of `viewers` (sorted by what they see), those that see the same
-  /// together, and the members that see nothing. The largest of the parts keeps the class, and what
-  /// others see of it follows from the rest.
-  void split(Class shared, std::span<const Viewer> viewers) {
-    const std::size_t blind = members_[shared].size() - viewers.size();
-    std::vector<std::span<const Viewer>> parts;
-    for (std::size_t begin = 0; begin < viewers.size();) {
-      std::size_t end = begin + 1;
-      while (end < viewers.size() && !sees_less(viewers[begin], viewers[end])) {
-        ++end;
-      }
-      parts.push_back(viewers.subspan(begin, end - begin));
-      begin = end;
-    }
-    const auto largest = std::ranges::max_element(parts, {}, &std::span<const Viewer>::size);
-    const bool blind_keep = blind >= largest->size();
-    if (!blind_keep && blind > 0) {
-      move_blind(shared, viewers);
-    }
-    for (auto part = parts.begin(); part != parts.end(); ++part) {
-      if (part == largest && !blind_keep) {
-        continue;
-      }
-      const Class fresh = add_class();
-      for (const Viewer& viewer : *part) {
-        move(viewer.vertex, fresh);
-      }
-    }
-  }
-
-  void move_blind(Class shared, std::span<const Viewer> viewers) {
-    std::vector<Vertex> seeing;
-    seeing.reserve(viewers.size());
-    for (const Viewer& viewer : viewers) {
-      seeing.push_back(viewer.vertex);
-    }
-    std::ranges::sort(seeing);
-    std::vector<Vertex> blind;
-    std::ranges::copy_if(members_[shared], std::back_inserter(blind), [&](Vertex vertex) {
-      return !std::ranges::binary_search(seeing, vertex);
-    });
-    const Class fresh = add_class();
-    for (const Vertex vertex : blind) {
-      move(vertex, fresh);
-    }
-  }
-
-  Class add_class() {
-    members_.emplace_back();
-    return static_cast<Class>(members_.size() - 1);
-  }
-
-  struct Part {
-    Class shared = 0;
-    std::span<const Viewer> viewers;
+    [[nodiscard]] std::size_t size() const { return end - begin; }
   };
 
+  /// Notes who sees the class, by label: once for each of its members.
+  void look_at(Class seen) {
+    for (std::size_t i = classes_[seen].begin; i < classes_[seen].end; ++i) {
+      for (const Neighbour neighbour : graph_->neighbours(members_[i])) {
+        if (classes_[class_[neighbour.vertex]].size() == 1) {
+          continue;
+        }
+        std::vector<Vertex>& seeing = seeing_[neighbour.label];
+        if (seeing.empty()) {
+          labels_seen_.push_back(neighbour.label);
+        }
+        seeing.push_back(neighbour.vertex);
+      }
+    }
+  }
+
+  /// Splits every class by how often its members are in the list.
+  void split_by(const std::vector<Vertex>& seeing) {
+    std::vector<Class> touched;
+    for (const Vertex vertex : seeing) {
+      if (++count_[vertex] > 1) {
+        continue;
+      }
+      Stretch& stretch = classes_[class_[vertex]];
+      if (stretch.seeing == 0) {
+        touched.push_back(class_[vertex]);
+      }
+      ++stretch.seeing;
+      swap_to(vertex, stretch.end - stretch.seeing);
+    }
+    for (const Class shared : touched) {
+      split(shared);
+    }
+    for (const Vertex vertex : seeing) {
+      count_[vertex] = 0;
+    }
+  }
+
+  void swap_to(Vertex vertex, std::size_t place) {
+    const Vertex other = members_[place];
+    members_[place_[vertex]] = other;
+    place_[other] = place_[vertex];
+    members_[place] = vertex;
+    place_[vertex] = place;
+  }
+
+  void split(Class shared) {
+    const Stretch whole = classes_[shared];
+    classes_[shared].seeing = 0;
+    const auto count_of = [this](Vertex vertex) { return count_[vertex]; };
+    const auto seeing = std::span(members_).subspan(whole.end - whole.seeing, whole.seeing);
+    if (!std::ranges::is_sorted(seeing, {}, count_of)) {
+      std::ranges::sort(seeing, {}, count_of);
+      for (std::size_t i = whole.end - whole.seeing; i < whole.end; ++i) {
+        place_[members_[i]] = i;
+      }
+    }
+    std::vector<Stretch> parts;
+    for (std::size_t begin = whole.begin; begin < whole.end;) {
+      std::size_t end = begin == whole.begin ? whole.end - whole.seeing : begin;
+      while (end < whole.end &&
+             (end == begin || count_of(members_[end]) == count_of(members_[begin]))) {
+        ++end;
+      }
+      parts.push_back({begin, end, 0});
+      begin = end;
+    }
+    const auto largest = std::ranges::max_element(parts, {}, &Stretch::size);
+    for (auto part = parts.begin(); part != parts.end(); ++part) {
+      if (part == largest) {
+        classes_[shared] = *part;
+        continue;
+      }
+      for (std::size_t i = part->begin; i < part->end; ++i) {
+        class_[members_[i]] = static_cast<Class>(classes_.size());
+      }
+      classes_.push_back(*part);
+    }
+  }
+
   const LabelledGraph* graph_;
-  std::vector<Class> class_;                  ///< by vertex
-  std::vector<std::size_t> position_;         ///< by vertex: where it stands in members_
-  std::vector<std::vector<Vertex>> members_;  ///< by class
-  std::vector<Vertex> changed_;               ///< got another class in the last round
-  std::vector<Part> pending_;
+  std::vector<Class> class_;          ///< by vertex
+  std::vector<Vertex> members_;       ///< class by class
+  std::vector<std::size_t> place_;    ///< by vertex: where it stands in members_
+  std::vector<std::uint32_t> count_;  ///< by vertex: how often it sees what is looked at
+  std::vector<Stretch> classes_;
+  std::vector<std::vector<Vertex>> seeing_;  ///< by label: who sees the class that is looked at
+  std::vector<Label> labels_seen_;           ///< that have an entry in seeing_
 };
 
 /// Numbers classes in order of their first member. Returns how many there are.
@@ -276,8 +247,7 @@ SymmetryClasses symmetry_classes(const Graph& graph) {
   for (std::size_t i = 0; i < graph.devices().size(); ++i) {
     kind[i] = static_cast<std::uint32_t>(graph.devices()[i].kind) + 1;
   }
-  Refinement refinement(labelled);
-  refinement.start(kind);
+  Refinement refinement(labelled, kind);
   refinement.run();
 
   const std::span<const Class> classes = refinement.classes();

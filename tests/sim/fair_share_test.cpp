@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/sim/fair_share_system.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 namespace {
@@ -119,6 +121,29 @@ TEST_CASE("fractions that do not fit into 64 bits are refused", "[fair_share]") 
   CHECK_THROWS_AS(solve({large}, {{{on(0, 1, 2)}}}), std::overflow_error);
   const std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
   CHECK_THROWS_AS(solve({100}, {{{on(0)}, most, most}}), std::overflow_error);
+}
+
+TEST_CASE("a fraction that is too large says of how many transfers, in what parts",
+          "[fair_share]") {
+  // Common denominators: 65521 · 65519 · 65497 is 2^48; times 65479 it is 2^63.998, beyond 2^63.
+  const std::vector<test::Flow> unlike{
+      {{on(0, 1, 65521)}}, {{on(0, 1, 65519)}}, {{on(0, 1, 65497)}}, {{on(0, 1, 65479)}}};
+  try {
+    solve({100}, unlike);
+    FAIL("expected an error");
+  } catch (const FractionOverflow& error) {
+    CHECK(error.what() ==
+          std::string("a fair share's fraction exceeds 64 bits; 4 transfers at once, in parts as "
+                      "small as 1/65521"));
+  }
+  // Nothing is split here.
+  const std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+  try {
+    solve({100}, {{{on(0)}, most, most}});
+    FAIL("expected an error");
+  } catch (const FractionOverflow& error) {
+    CHECK(error.what() == std::string("a fair share's fraction exceeds 64 bits"));
+  }
 }
 
 }  // namespace

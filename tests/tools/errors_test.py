@@ -379,12 +379,13 @@ class Jobs(program.Case):
         job = ["send_recv", *torus, "--bytes", "1M", "--placement", across]
         for command in (["run"], ["compare"]):
             self.refused([*command, *job, "--set", "fabric.routing=spray"], message)
-        # Few enough paths, but too many unlike shares on one link.
+        # Few enough paths, but too many unlike shares on one link. To a place 7 and 6 away there are 2 · 13!/(7!·6!) = 3432
+        # paths, as 7 is halfway around, and one of them goes along all of one edge and then the other.
         self.refused(["run", "send_recv", "--cluster", "tpu-v7-cube", "--set", "nodes=196", "--set",
                       "fabric.dimensions={x: 14, y: 14}", "--set", "fabric.routing=spray", "--bytes", "1M", "--placement",
                       "random:1"],
                      "--set fabric.routing=spray: error: fabric.routing: spray leaves the range of exact arithmetic: a fair "
-                     "share's fraction exceeds 64 bits\n" + message.rpartition("\n")[2])
+                     "share's fraction exceeds 64 bits; 196 transfers at once, in parts as small as 1/3432\n" + message.rpartition("\n")[2])
         for routing in ("static", "ecmp"):
             self.output("run", *job, "--set", f"fabric.routing={routing}")
         self.output("hierarchy", *torus)

@@ -5,6 +5,7 @@ The figures are worked out from the machine's description in the comments, not f
 so large that latency is far below the 1 % that is allowed.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -267,6 +268,27 @@ class Library(program.Case):
     def test_every_node_is_a_cluster_too(self):
         clusters = {entry["name"] for entry in self.json("list", "clusters")["entries"]}
         self.assertLessEqual({entry["name"] for entry in self.json("list", "nodes")["entries"]}, clusters)
+
+    def test_every_measured_machine_has_its_row(self):
+        folder = CONFIGS.parents[1] / "shared" / "measurements"
+        rows = {name.strip("`"): cells for cells in self.rows_of("## Measured machines") for name in cells[0].split(", ")}
+        self.assertEqual(len(rows), sum(len(cells[0].split(", ")) for cells in self.rows_of("## Measured machines")))
+        if not folder.exists():
+            self.skipTest("needs ../shared/measurements")
+        ranks = {}
+        for file in folder.glob("*.json"):
+            table = json.loads(file.read_text(encoding="utf-8"))
+            for run in table.get("runs", []):
+                ranks[table["machine"]] = max(ranks.get(table["machine"], 0), run["ranks"])
+        self.assertEqual(set(rows), set(ranks))
+        for name, (_, _, cluster, gpus, differs) in rows.items():
+            # Either a description that is large enough, or why there is none.
+            self.assertTrue(differs if cluster == "none" else int(gpus) >= ranks[name] or "inside a node" in differs, name)
+
+    @staticmethod
+    def rows_of(heading):
+        page = (CONFIGS.parent / "docs" / "machines.md").read_text(encoding="utf-8").split(heading)[1].split("\n## ")[0]
+        return [line[2:-2].split(" | ") for line in page.splitlines() if line.startswith("| `")]
 
     def test_every_source_is_explained(self):
         text = (CONFIGS / "README.md").read_text(encoding="utf-8")

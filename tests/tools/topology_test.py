@@ -1,5 +1,7 @@
 """`collsim topology show` and `check`."""
 
+import re
+
 import program
 from program import MESH, STAR, TWO_NODES
 
@@ -15,6 +17,13 @@ node:
     - {from: gpu, to: gpu, connect: mesh, kind: nvlink, bandwidth: 900 GB/s, latency: 1 us}
     - {from: gpu, to: nic, connect: one-to-one, kind: pcie, bandwidth: 251 GB/s, latency: 1 us}
 fabric: {kind: single-switch, link: {bandwidth: 250 GB/s, latency: 1 us}}
+"""
+
+
+GRAPH = """name: pair
+graph:
+  devices: [{name: a, kind: gpu}, {name: b, kind: gpu}, {name: s, kind: switch}]
+  links: [{from: a, to: s, bandwidth: 1 GB/s, latency: 1 us}, {from: b, to: s, bandwidth: 1 GB/s, latency: 1 us}]
 """
 
 
@@ -205,14 +214,57 @@ Paths in the node, as nvidia-smi topo -m has them
         # 32 of 64 ports down: 128 nodes in 4 groups of 32, a leaf for each of 8 rails. They have 32 x 32
         # cables up, 64 to a spine.
         self.assertEqual(self.json(*superpod)["switches"],
-                         [{"level": "leaf", "switches": 32}, {"level": "spine", "switches": 16}])
-        self.assertRegex(self.output(*superpod), r"\n  switch +48 \(32 leaf, 16 spine\)\n")
-        self.assertNotIn("switches", self.json("topology", "show", *TWO_NODES))
+                         [{"level": "leaf", "switches": 32, "ports_used_min": 64, "ports_used_max": 64, "ports": 64},
+                          {"level": "spine", "switches": 16, "ports_used_min": 64, "ports_used_max": 64, "ports": 64}])
+        self.assertRegex(self.output(*superpod), r"\n  switch +48 \(32 leaf, 16 spine\)\n"
+                                                 r"  fabric ports +leaf 64 of 64, spine 64 of 64 in use\n")
+        self.assertEqual(self.json("topology", "show", *TWO_NODES)["switches"],
+                         [{"level": "switch", "switches": 1, "ports_used_min": 2, "ports_used_max": 2}])
+        self.assertRegex(self.output("topology", "show", *TWO_NODES), r"\n  fabric ports +2 in use\n")
+        for without in (STAR, ["--cluster", str(self.file("graph.yaml", GRAPH))]):
+            self.assertNotIn("switches", self.json("topology", "show", *without))
+            self.assertNotIn("fabric ports", self.output("topology", "show", *without))
         # Two planes of leaves of 8 ports, 4 of them down, so for one node each. A leaf's 4 cables up to 4 spines.
         planes = ["--set", "fabric={kind: fat-tree, planes: 2, tiers: [{ports: 8}, {}], "
                            "link: {bandwidth: 400 Gb/s, latency: 30 ns}}"]
         self.assertEqual(self.json("topology", "show", *DGX, *planes)["switches"],
-                         [{"level": "leaf", "switches": 8}, {"level": "spine", "switches": 8}])
+                         [{"level": "leaf", "switches": 8, "ports_used_min": 8, "ports_used_max": 8, "ports": 8},
+                          {"level": "spine", "switches": 8, "ports_used_min": 4, "ports_used_max": 4}])
+
+    def test_groups_of_a_dragonfly(self):
+        polaris = ["topology", "show", "--cluster", "polaris"]
+        document = self.json(*polaris)
+        # 1,120 NICs, 16 on each of 7 switches of a group: 10 groups. Each has 4 links to each of 9 others, 36 on 7
+        # switches. A switch: 16 NICs, 6 others of its group, 5 or 6 global links.
+        self.assertEqual(document["groups"], {"groups": 10, "switches": 7, "links_between_groups": 4,
+                                              "global_links_min": 5, "global_links_max": 6})
+        self.assertEqual(document["switches"], [{"level": "switch", "switches": 70, "ports_used_min": 27,
+                                                 "ports_used_max": 28, "ports": 64}])
+        half = document["cuts"][-1]
+        self.assertEqual((half["part"], half["parts"], half["gpus_max"]), ("half", 2, 1120))
+        self.assertEqual(half["out_max_Bps"], 5 * 5 * 4 * 25e9)
+        text = self.output(*polaris)
+        self.assertRegex(text, r"\n  switch +70 \(10 groups of 7\)\n"
+                               r"  fabric ports +27 to 28 of 64 in use\n"
+                               r"  global links +4 between any two groups, 5 to 6 at a switch\n")
+        self.assertRegex(text, r"\n  half of the groups +2 +1,120 +2.5 TB/s ")
+        # One group.
+        small = [*polaris, "--set", "nodes=8"]
+        self.assertEqual(self.json(*small)["groups"], {"groups": 1, "switches": 7, "links_between_groups": 0,
+                                                       "global_links_min": 0, "global_links_max": 0})
+        self.assertRegex(self.output(*small), r"\n  switch +7 \(1 group of 7\)\n")
+        self.assertNotIn("global links", self.output(*small))
+        self.assertNotIn("half", [cut["part"] for cut in self.json(*small)["cuts"]])
+
+    def test_switches_of_a_torus(self):
+        text = self.output("topology", "show", "--cluster", "tpu-v7-cube")
+        # A chip, and two neighbours in each of three dimensions.
+        self.assertRegex(text, r"\n  switch +64 \(4 x 4 x 4\)\n  fabric ports +7 in use\n")
+        for dimensions, nodes, shape in [("{x: 8, y: 1, z: 2}", 16, r" \(8 x 2\)"), ("{x: 1, y: 8}", 8, r" \(one ring\)"),
+                                         ("{x: 1}", 1, "")]:
+            text = self.output("topology", "show", "--cluster", "tpu-v7-cube", "--set", f"nodes={nodes}", "--set",
+                               f"fabric.dimensions={dimensions}")
+            self.assertRegex(text, rf"\n  switch +{nodes}{shape}\n")
 
     def test_derived_values(self):
         def derived(*words):
@@ -229,7 +281,13 @@ Paths in the node, as nvidia-smi topo -m has them
         said = ["--set", "fabric.leaf={down: 32, up: 32, latency: 200 ns}", "--set", "fabric.rails=8",
                 "--set", "fabric.spine={count: 16, latency: 200 ns}"]
         self.assertEqual(derived(*superpod, *said), {})
-        self.assertEqual(derived(*TWO_NODES), {})
+        # One NIC a node.
+        self.assertEqual(derived(*TWO_NODES), {"fabric.switch.ports": "2"})
+        self.assertEqual(derived(*TWO_NODES, "--set", "fabric.switch.ports=4"), {})
+        self.assertEqual(derived("--cluster", "polaris"), {})
+        # As in test_groups_of_a_dragonfly: 16 + 6 + 6.
+        switch = ["--set", "fabric.switch={down: 16, latency: 350 ns}"]
+        self.assertEqual(derived("--cluster", "polaris", *switch), {"fabric.switch.ports": "28"})
         values = self.json("topology", "show", *superpod)["values"]
         self.assertEqual([value["value"] for value in values if value["path"] == "fabric.rails"], ["8"])
         self.assertRegex(self.output("topology", "show", *superpod), r"\n  fabric\.rails +8 +derived\n")
@@ -241,6 +299,17 @@ Paths in the node, as nvidia-smi topo -m has them
         self.assertEqual(first, [f"textbook-2x4: {description}",
                                  f"textbook-2x4, changed by --set; its file says: {description}",
                                  "textbook-2x4: three nodes"])
+        # Also by what leaves all its values to their defaults, and in the other outputs.
+        rails = ["--cluster", "dgx-h100-superpod"]
+        words = self.json("topology", "show", *rails)["description"]
+        more = [*rails, "--set", "fabric.core={}"]
+        for command in (["topology", "show"], ["hierarchy"]):
+            self.assertEqual(self.output(*command, *rails).split("\n")[0], f"dgx-h100-superpod: {words}")
+            self.assertEqual(self.output(*command, *more).split("\n")[0],
+                             f"dgx-h100-superpod, changed by --set; its file says: {words}")
+        self.assertNotIn("changed by --set", self.output("topology", "export", *rails, "--as", "svg"))
+        picture = self.output("topology", "export", *more, "--as", "svg")
+        self.assertIn(f"changed by --set; its file says: {words}", re.sub("</text>\\s*<text[^>]*>", " ", picture))
 
     def test_csv(self):
         lines = self.csv("topology", "show", *STAR)
@@ -263,9 +332,9 @@ class Check(program.Case):
 hint: ports are given in bits a second: 400 Gb/s is 50 GB/s
 
 mine: 1 warning
-  check              looks for                                             found
-  -----------------  ----------------------------------------------------  -----
-  nic-speed          cables of 200 GB/s or more, where Gb/s is likely          1
+  check              looks for                                           found
+  -----------------  --------------------------------------------------  -----
+  nic-speed          cables of 200 GB/s or more, where Gb/s is likely        1
 """), text)
 
     def test_a_sound_cluster(self):

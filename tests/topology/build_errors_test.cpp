@@ -196,7 +196,11 @@ const std::vector<BadSpec> bad_fabrics{
     {"ports that do not divide", good_leaf_spine,
      [](ClusterSpec& s) { s.fabric.tiers[1].oversubscription = 2; },
      "fabric.leaf.ports: expected a multiple of 3 ports (an oversubscription of 2 takes 2 down for "
-     "each one up), got 32"},
+     "each one up), got 32\nhint: 30 ports are 20 down and 10 up"},
+    {"no share up", good_leaf_spine,
+     [](ClusterSpec& s) { s.fabric.tiers[1].oversubscription = 40; },
+     "fabric.leaf.ports: expected a multiple of 41 ports (an oversubscription of 40 takes 40 down "
+     "for each one up), got 32"},
     {"a leaf too small for a node", good_leaf_spine,
      [](ClusterSpec& s) { s.fabric.tiers[0].ports = 14; },
      "fabric.leaf.ports: expected enough ports for a whole node, 8 down, got 7 down and 7 up"},

@@ -274,6 +274,30 @@ TEST_CASE("an impossible fabric is refused at its place") {
        "2"},
       {"cores too small", [](ClusterSpec& s) { s.fabric.tiers[2].ports = 3; },
        "fabric.core.ports: expected at least 4 ports, one for each group below, got 3"},
+      // Where the description has `down`, that is the place.
+      {"leaves with too few ports down",
+       [](ClusterSpec& s) {
+         s.fabric.rails = 1;
+         s.fabric.tiers[0].ports.reset();
+         s.fabric.tiers[0].down = 1;
+         s.fabric.tiers[0].up = 4;
+       },
+       "fabric.leaf.down: expected enough ports for a whole node, 2 down, got 1 down and 4 up"},
+      {"spines with too few ports down",
+       [](ClusterSpec& s) {
+         s.fabric.tiers[1].count = 1;
+         s.fabric.tiers[1].ports.reset();
+         s.fabric.tiers[1].down = 3;
+         s.fabric.tiers[1].up = 3;
+       },
+       "fabric.spine.down: expected at least 4 ports down, as many as cables from each leaf, got "
+       "3"},
+      {"cores with too few ports down",
+       [](ClusterSpec& s) {
+         s.fabric.tiers[2].ports.reset();
+         s.fabric.tiers[2].down = 3;
+       },
+       "fabric.core.down: expected at least 4 ports, one for each group below, got 3"},
   };
   for (const Case& entry : cases) {
     CAPTURE(entry.what);
@@ -296,6 +320,13 @@ TEST_CASE("an impossible dragonfly or torus is refused at its place") {
       "global links of a group), got 5");
   flies.fabric.tiers[0].ports = 6;
   CHECK(test::error_of(flies) == "none");
+  // More local links than 32 bits count: 2^20 others · 2^12, and 6 global links on 2^20 + 1 switches.
+  ClusterSpec large = flies;
+  large.fabric.dragonfly.switches = (1U << 20U) + 1;
+  large.fabric.dragonfly.local_links = 1U << 12U;
+  CHECK(test::error_of(large) ==
+        "fabric.switch.ports: expected at least 4294967298 ports (2 NICs, 4294967296 local links "
+        "and a share of the 0 global links of a group), got 6");
   flies.fabric.dragonfly.switches = 0;
   CHECK(test::error_of(flies) == "fabric.group.switches: expected a count of at least 1, got 0");
 

@@ -60,7 +60,7 @@ TEST_CASE("a torus is halved along its longest dimension") {
   const auto halves = [](const std::vector<std::uint32_t>& dimensions) {
     const ClusterSpec spec = test::torus(dimensions);
     const Graph graph = build_graph(spec);
-    const auto division = torus_halves(graph, spec.fabric);
+    const auto division = fabric_halves(graph, spec.fabric);
     REQUIRE(division);
     return part_cuts(graph, *division, nullptr);
   };
@@ -79,11 +79,46 @@ TEST_CASE("a torus is halved along its longest dimension") {
   CHECK(halves({2})[0].cut.out == gbps(50));
 }
 
-TEST_CASE("nothing but a torus of several switches has halves") {
+TEST_CASE("a dragonfly is halved between its groups") {
+  // One NIC a node, two a switch, three switches a group: 30 nodes are five groups of six nodes. Two of
+  // them against three, with 4 links for each pair; 50 GB/s each.
+  const ClusterSpec spec = test::dragonfly(30, 1, 2, 3, 4);
+  const Graph graph = build_graph(spec);
+  const auto division = fabric_halves(graph, spec.fabric);
+  REQUIRE(division);
+  const auto halves = part_cuts(graph, *division, nullptr);
+  REQUIRE(halves.size() == 2);
+  CHECK(halves[0].gpus == 12);
+  CHECK(halves[1].gpus == 18);
+  CHECK(halves[0].cut.out == gbps(2 * 3 * 4 * 50));
+  CHECK(halves[1].cut.in == gbps(2 * 3 * 4 * 50));
+  CHECK(halves[1].nodes.out == gbps(18 * 50));
+}
+
+TEST_CASE("a node between two halves is where its first NIC is") {
+  // Three nodes of two NICs on two groups of one switch with three: the second node has one in each. So
+  // its cable to the other group is cut, beside the global link.
+  const ClusterSpec spec = test::dragonfly(3, 2, 3, 1, 1);
+  const Graph graph = build_graph(spec);
+  const auto division = fabric_halves(graph, spec.fabric);
+  REQUIRE(division);
+  const auto halves = part_cuts(graph, *division, nullptr);
+  CHECK(halves[0].gpus == 2 * 2);
+  CHECK(halves[1].gpus == 2);
+  CHECK(halves[0].cut.out == gbps(2 * 50));
+  CHECK(halves[1].cut.out == gbps(2 * 50));
+  // Two groups, and one node with a NIC in each: one half has no GPU.
+  const ClusterSpec both = test::dragonfly(1, 2, 1, 1, 1);
+  CHECK_FALSE(fabric_halves(build_graph(both), both.fabric));
+}
+
+TEST_CASE("nothing but tori and dragonflies of several groups has halves") {
+  const ClusterSpec alone = test::dragonfly(4, 1, 2, 3, 4);  // one group
+  CHECK_FALSE(fabric_halves(build_graph(alone), alone.fabric));
   const ClusterSpec one = test::torus({1, 1, 1});
-  CHECK_FALSE(torus_halves(build_graph(one), one.fabric));
+  CHECK_FALSE(fabric_halves(build_graph(one), one.fabric));
   const ClusterSpec tree = test::dgx_leaf_spine(5, 32, 1, RoutingKind::Fixed);
-  CHECK_FALSE(torus_halves(build_graph(tree), tree.fabric));
+  CHECK_FALSE(fabric_halves(build_graph(tree), tree.fabric));
 }
 
 TEST_CASE("the cuts of nodes and leaf groups") {

@@ -13,6 +13,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/topology/clusters.hpp"
+#include "tests/topology/fabrics.hpp"
 #include "tests/topology/random_graph.hpp"
 
 using namespace collsim;
@@ -215,6 +216,22 @@ TEST_CASE("classes agree on regular graphs with a few faults, too") {
                                       std::chrono::nanoseconds(1)));
     }
     const Graph graph = detail::build_explicit(spec);
+    const SymmetryClasses slow = refined_slowly(graph);
+    RC_ASSERT(symmetry_classes(graph).of_device == slow.of_device);
+    RC_ASSERT(symmetry_classes(graph).of_node == slow.of_node);
+  }));
+}
+
+// Here every class splits again and again, by several kinds of links.
+TEST_CASE("classes agree on dragonflies and tori") {
+  CHECK(rc::check("of any size", [] {
+    const auto nodes = *rc::gen::inRange(2U, 20U);
+    const ClusterSpec spec =
+        *rc::gen::arbitrary<bool>()
+            ? test::dragonfly(nodes, *rc::gen::inRange(1U, 3U), *rc::gen::inRange(1U, 4U),
+                              *rc::gen::inRange(1U, 4U), *rc::gen::inRange(1U, 5U))
+            : test::torus({nodes, *rc::gen::inRange(1U, 4U)});
+    const Graph graph = build_graph(spec);
     const SymmetryClasses slow = refined_slowly(graph);
     RC_ASSERT(symmetry_classes(graph).of_device == slow.of_device);
     RC_ASSERT(symmetry_classes(graph).of_node == slow.of_node);

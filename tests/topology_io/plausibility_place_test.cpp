@@ -155,6 +155,18 @@ TEST_CASE("nvlink-below-pcie compares with one PCIe link", "[plausibility]") {
                               "node.links[1].count=3"}) == "");
 }
 
+TEST_CASE("cable-speed: cables between switches an eighth of those from the NICs",
+          "[plausibility]") {
+  // NICs of 25 GB/s: an eighth is 3.125 GB/s, which is 25 Gb/s.
+  CHECK(found("polaris",
+              {"fabric.local.link.bandwidth=25 Gb/s", "fabric.global.link.bandwidth=3126 MB/s"}) ==
+        "cable-speed: fabric.local.link.bandwidth: a cable of 3.125 GB/s between switches, and 25 "
+        "GB/s from each NIC\n");
+  CHECK(found("alibaba-hpn", {"fabric.spine.link.bandwidth=3 GB/s"}) ==
+        "cable-speed: fabric.spine.link.bandwidth: a cable of 3 GB/s between switches, and 25 GB/s "
+        "from each NIC\n");
+}
+
 TEST_CASE("rails-share: leaves that take unequal numbers of a node's cables", "[plausibility]") {
   // Eight NICs on five rails: 0 to 4, and 0 to 2 again.
   const std::string rails =

@@ -185,12 +185,12 @@ TEST_CASE("nvlink-asymmetry: a GPU with more NVLink than another", "[plausibilit
   CHECK(found(sound(), {bridge, second}) == "");
 }
 
-TEST_CASE("latency: milliseconds in a node or a cable", "[plausibility]") {
-  CHECK(found(sound(), {"node.links[1].latency=10 us", "fabric.link.latency=1 ms",
+TEST_CASE("latency: microseconds for nanoseconds", "[plausibility]") {
+  CHECK(found(sound(), {"node.links[1].latency=10 us", "fabric.link.latency=10 us",
                         "fabric.uplink.latency=1 us"}) ==
         "latency: node.links[1].latency: 10 us for a link inside a node\n"
-        "latency: fabric.link.latency: 1 ms in the network\n");
-  CHECK(found(sound(), {"node.links[1].latency=9 us", "fabric.link.latency=999 us"}) == "");
+        "latency: fabric.link.latency: 10 us in the network\n");
+  CHECK(found(sound(), {"node.links[1].latency=9 us", "fabric.link.latency=9999 ns"}) == "");
   CHECK(found(sound(), {"fabric.leaf.latency=2 ms", "fabric.spine.latency=0 ns"}) ==
         "latency: fabric.leaf.latency: 2 ms in the network\n");
 }

@@ -285,6 +285,19 @@ TEST_CASE("a value has its kind", "[spec]") {
       "core, tiers, group, local, global, dimensions, link or uplink");
 }
 
+TEST_CASE("a fat tree has tiers", "[spec]") {
+  const std::string cable = "  link: {bandwidth: 1 GB/s, latency: 1 us}\n";
+  CHECK(message(with_fabric("  kind: fat-tree\n  tiers: []\n" + cable)) ==
+        "x.yaml:6:10: error: fabric.tiers: expected at least one tier, got none\n"
+        "    tiers: []\n"
+        "           ^");
+  CHECK(message(with_fabric("  kind: fat-tree\n" + cable)) ==
+        "x.yaml:5:3: error: fabric: missing key \"tiers\"\n"
+        "    kind: fat-tree\n"
+        "    ^\n"
+        "hint: a list of tiers of switches, from the NICs up");
+}
+
 TEST_CASE("a key without a value is pointed at", "[spec]") {
   CHECK(message("name:\nnode: {gpus: 1}\n") ==
         "x.yaml:1:1: error: name: expected text, got nothing\n"
@@ -440,7 +453,8 @@ TEST_CASE("a switch without enough ports is refused", "[spec]") {
         "x.yaml:6:17: error: fabric.leaf.ports: expected a multiple of 2 ports (an "
         "oversubscription of 1 takes 1 down for each one up), got 5\n"
         "    leaf: {ports: 5, latency: 230 ns}\n"
-        "                  ^");
+        "                  ^\n"
+        "hint: 4 ports are 2 down and 2 up");
   CHECK(message(replaced(with_fabric(single_switch + "  switch: {ports: 2}\n"), "nodes: 2",
                          "nodes: 3")) ==
         "x.yaml:7:19: error: fabric.switch.ports: expected at least 3 ports, one for each NIC, got "

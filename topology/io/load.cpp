@@ -1,5 +1,6 @@
 #include "topology/io/load.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -184,6 +185,9 @@ LoadedCluster finish(YamlTree tree, YamlId root, const std::vector<Setting>& set
   }
   LoadedCluster loaded;
   loaded.spec = read_cluster_spec(tree, root);
+  loaded.spec.changed = std::ranges::any_of(settings, [](const Setting& setting) {
+    return setting.path != "name" && setting.path != "description";
+  });
   loaded.digest = digest_of(loaded.spec);
   add_positions(tree, root, {}, loaded.source_map);
   loaded.source_map.own(std::move(tree.sources()));

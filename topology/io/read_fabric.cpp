@@ -198,6 +198,9 @@ void read_listed_tiers(const MappingReader& reader, FabricSpec& fabric) {
   const FabricLinkSpec nic_cable = read_nic_cable(reader);
   const FabricLinkSpec uplink = read_cable(reader, "uplink", {nic_cable, "fabric.link"});
   const std::vector<LocatedNode> items = reader.items("tiers");
+  if (items.empty() && reader.has("tiers")) {
+    reader.refuse("tiers", "expected at least one tier, got none");
+  }
   if (items.empty()) {
     reader.refuse_missing("tiers", "a list of tiers of switches, from the NICs up");
   }
