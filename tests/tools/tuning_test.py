@@ -134,6 +134,22 @@ class Decisions(program.Case):
         self.refused(["tuning", "all_reduce", "--cluster", "dgx-h100", "--bytes", "3"],
                      "error: --bytes: no whole element for each rank: NCCL runs nothing")
 
+    def test_more_ranks_a_node_than_nccl_takes(self):
+        words = ["tuning", "--cluster", "gb200-nvl72", "--nccl"]
+        hint = "hint: GPUs of one NVLink domain are of one node, whatever their hosts"
+        for version in ("2.22.3", "2.24"):
+            name = "2.21-2.22" if version == "2.22.3" else version
+            self.refused([*words, version],
+                         f"error: a node of 72 GPUs: NCCL {name} takes at most 64 ranks a node\n{hint}")
+        self.output(*words, "2.24", "--gpus-per-node", "64")
+        self.output(*words, "2.25")
+        self.file("large.yaml", "name: large\nnode:\n  gpus: 73\n  compute_capability: 10.0\n  devices:\n"
+                  "    - {name: nvswitch, kind: nvswitch}\n    - {name: cpu, kind: cpu, processor: {vendor: arm}}\n"
+                  "  links:\n    - {from: gpu, to: nvswitch, kind: nvlink, bandwidth: 900 GB/s, latency: 300 ns}\n"
+                  "    - {from: gpu, to: cpu, kind: pcie, bandwidth: 63 GB/s, latency: 170 ns}\n")
+        self.refused(["tuning", "--cluster", "large.yaml"],
+                     f"error: a node of 73 GPUs: NCCL 2.28 takes at most 72 ranks a node\n{hint}")
+
     def test_a_machine_that_is_not_described_enough(self):
         done = self.run_program("tuning", "--cluster", "textbook-star")
         self.assertEqual(done.returncode, 2)
@@ -282,6 +298,20 @@ class TopologyFiles(program.Case):
         self.assertEqual(done.stderr.splitlines(),
                          ["note: links between CPUs are those of their sort: the file does not tell them",
                           "note: the NICs join one switch that nothing in the file tells of"])
+
+    def test_a_missing_file_is_named_with_its_variable(self):
+        for name in ("NCCL_TOPO_FILE", "NCCL_GRAPH_FILE"):
+            self.refused(["tuning", "--cluster", "dgx-h100", "--env", f"{name}=none.xml"],
+                         f'error: {name}: cannot read "none.xml": no such file')
+
+    def test_an_import_refuses_what_tuning_refuses(self):
+        gpu = '<pci busid="0000:0{}:00.0" class="0x030200" link_speed="" link_width="16"><gpu dev="0" sm="80" rank="0" gdr="1"/></pci>\n'
+        self.file("twice.xml", '<system version="1">\n<cpu numaid="0" arch="arm64">\n'
+                  + gpu.format(1) + gpu.format(2) + "</cpu>\n</system>\n")
+        for words in (["tuning", "--cluster", "twice.xml"], ["topology", "import", "twice.xml"]):
+            done = self.run_program(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("twice.xml:4:101: error: gpu.rank: two GPUs have rank 0\n", done.stderr)
 
     def test_mistakes_in_the_file_are_located(self):
         self.file("bad.xml", '<system version="1">\n<cpu numaid="0"\n')

@@ -141,10 +141,10 @@ TEST_CASE("what NICs and PCIe switches tell NCCL of themselves is read") {
        "GPUs, got 1");
   says("[3, 1]", "[3, x]",
        "x.yaml:5:21: error: node.cuda_devices[1]: expected a whole number from "
-       "0 to 1023, got \"x\"");
-  says("[3, 1]", "[3, -1]", "node.cuda_devices[1]: expected a whole number from 0 to 1023");
+       "0 to 65535, got \"x\"");
+  says("[3, 1]", "[3, -1]", "node.cuda_devices[1]: expected a whole number from 0 to 65535");
   says("[3, 1]", "[3, [1]]",
-       "node.cuda_devices[1]: expected a whole number from 0 to 1023, got a "
+       "node.cuda_devices[1]: expected a whole number from 0 to 65535, got a "
        "list");
   says("gpudirect: false\n  cuda", "gpudirect: no\n  cuda",
        "x.yaml:4:14: error: node.gpudirect: expected true or false, got \"no\"");

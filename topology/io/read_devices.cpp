@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -92,6 +93,7 @@ std::string read_guid(const MappingReader& device) {
 
 NicSpec read_nic(const MappingReader& device) {
   constexpr IntegerRange small_numbers{0, 65535};
+  constexpr std::uint32_t most_number = std::numeric_limits<std::int32_t>::max();
   NicSpec nic;
   if (device.has("speed")) {
     nic.speed = device.bandwidth("speed");
@@ -114,7 +116,7 @@ NicSpec read_nic(const MappingReader& device) {
     nic.port = device.integer("port", small_numbers);
   }
   if (device.has("number")) {
-    nic.number = device.integer("number", small_numbers);
+    nic.number = device.integer("number", {0, most_number});
   }
   return nic;
 }

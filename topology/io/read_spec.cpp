@@ -72,7 +72,7 @@ std::uint32_t read_compute_capability(const MappingReader& node) {
 /// The number of each GPU.
 std::vector<std::uint32_t> read_cuda_devices(ReadContext context, const MappingReader& reader,
                                              std::uint32_t gpus) {
-  constexpr std::uint32_t most = 1023;
+  constexpr std::uint32_t most = 65535;
   std::vector<std::uint32_t> numbers;
   std::string all;
   for (const LocatedNode& item : reader.items("cuda_devices")) {

@@ -100,7 +100,8 @@ class NicKeys {
     }
     if (users_.at(cable_of(net)) > 1) {
       text += ", guid: " + hexadecimal(asic_of(net));
-      text += ", port: " + std::to_string(net.port.value_or(0));
+      // Ports are compared only: odd numbers may wrap.
+      text += ", port: " + std::to_string(static_cast<std::uint16_t>(net.port.value_or(0)));
     }
     if (net.dev != static_cast<int>(index_)) {
       text += ", number: " + std::to_string(*net.dev);
