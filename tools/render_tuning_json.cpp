@@ -6,6 +6,7 @@
 #include "algorithms/nccl/call_geometry.hpp"
 #include "algorithms/nccl/rings.hpp"
 #include "algorithms/nccl/send_recv.hpp"
+#include "algorithms/nccl/send_recv_rounds.hpp"
 #include "algorithms/nccl/trees.hpp"
 #include "tools/json_text.hpp"
 #include "tools/render_tuning.hpp"
@@ -129,6 +130,20 @@ ordered_json call_json(const TuningView& view) {
   return json;
 }
 
+ordered_json rounds_json(const TuningView& view) {
+  ordered_json json = ordered_json::array();
+  const auto ranks = static_cast<std::size_t>(view.decisions->communicator().ranks);
+  for (const nccl::SendRecvRound& round :
+       nccl::send_recv_rounds(view.decisions->input(), view.decisions->tuning().channels,
+                              view.send_recv->each.count(), Rank(0), ranks)) {
+    json.push_back({{"send_to", round.send_to.peer.value()},
+                    {"send_channels", round.send_to.channels},
+                    {"receive_from", round.receive_from.peer.value()},
+                    {"receive_channels", round.receive_from.channels}});
+  }
+  return json;
+}
+
 ordered_json send_recv_json(const TuningView& view) {
   const TunedSendRecv& tuned = *view.send_recv;
   const nccl::Communicator& communicator = view.decisions->communicator();
@@ -149,6 +164,8 @@ ordered_json send_recv_json(const TuningView& view) {
   if (communicator.nodes > 1) {
     add("remote", nccl::PeerIs::Remote);
   }
+  json["group"] = nccl::p2p_group_size(communicator, view.decisions->configuration());
+  json["rounds_rank0"] = rounds_json(view);
   return json;
 }
 

@@ -8,6 +8,7 @@
 
 #include "algorithms/nccl/call_geometry.hpp"
 #include "algorithms/nccl/send_recv.hpp"
+#include "algorithms/nccl/send_recv_rounds.hpp"
 #include "tools/format_text.hpp"
 #include "tools/render_tuning.hpp"
 #include "tools/text_table.hpp"
@@ -36,6 +37,51 @@ std::string layout_text(nccl::Function function, const nccl::CallGeometry& geome
     text += " (the last one " + bytes(geometry.parts.back()) + ")";
   }
   return text + (dealt ? " of each rank's block, " : ", ") + chunks + "\n";
+}
+
+/// "0-3 12-15": runs of channels that follow one another.
+std::string channels_text(const std::vector<int>& channels) {
+  std::string text;
+  for (std::size_t i = 0; i < channels.size();) {
+    std::size_t last = i;
+    while (last + 1 < channels.size() && channels[last + 1] == channels[last] + 1) {
+      ++last;
+    }
+    text += (text.empty() ? "" : " ") + std::to_string(channels[i]);
+    text += last > i ? "-" + std::to_string(channels[last]) : "";
+    i = last + 1;
+  }
+  return text;
+}
+
+/// In which order rank 0 serves its peers.
+std::string rounds_text(const TuningView& view) {
+  constexpr std::size_t most_shown = 16;
+  const auto ranks = static_cast<std::size_t>(view.decisions->communicator().ranks);
+  TextTable table;
+  table.add_column("round");
+  table.add_column("sends to");
+  table.add_column("on channels", Align::Left);
+  table.add_column("receives from");
+  table.add_column("on channels", Align::Left);
+  const auto name = [](const nccl::PeerChannels& with) {
+    return with.peer == Rank(0) ? std::string("itself") : std::to_string(with.peer.value());
+  };
+  const std::vector<nccl::SendRecvRound> rounds =
+      nccl::send_recv_rounds(view.decisions->input(), view.decisions->tuning().channels,
+                             view.send_recv->each.count(), Rank(0), most_shown);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    const nccl::SendRecvRound& round = rounds[i];
+    table.add_row({std::to_string(i), name(round.send_to), channels_text(round.send_to.channels),
+                   name(round.receive_from), channels_text(round.receive_from.channels)});
+  }
+  std::string text = fmt::format(
+      "\nRounds of rank 0: {}, of which a call does those of its peers\n", grouped(ranks));
+  text += table.render("  ");
+  if (ranks > most_shown) {
+    text += fmt::format("  and {} more\n", grouped(ranks - most_shown));
+  }
+  return text;
 }
 
 }  // namespace
@@ -108,7 +154,10 @@ std::string send_recv_text(const TuningView& view) {
                    std::string(nccl::name(shape.protocol)), std::to_string(shape.parts),
                    human_bytes(Bytes(shape.part)), human_bytes(Bytes(shape.chunk))});
   }
-  return text + (table.empty() ? "  a rank alone sends nothing\n" : table.render("  "));
+  if (table.empty()) {
+    return text + "  a rank alone sends nothing\n";
+  }
+  return text + table.render("  ") + rounds_text(view);
 }
 
 }  // namespace collsim

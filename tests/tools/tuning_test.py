@@ -109,6 +109,24 @@ class Decisions(program.Case):
         self.assertRegex(self.output("tuning", "all_to_all", "--cluster", "dgx-h100-x4", "--bytes", "64M"),
                          r"on another node +Simple +2 +1 MiB +128 KiB")
 
+    def test_the_rounds_of_sends_and_receives(self):
+        # Four nodes are four groups of eight, visited at distances 0, 1, 3, 2; round 8 d + l sends to the rank l places on.
+        words = ["all_to_all", "--cluster", "dgx-h100-x4", "--bytes", "64M"]
+        cut = tuning(self, *words)["send_recv"]
+        self.assertEqual(cut["group"], 8)
+        rounds = cut["rounds_rank0"]
+        self.assertEqual([row["send_to"] for row in rounds],
+                         [8 * group + place for group in (0, 1, 3, 2) for place in range(8)])
+        self.assertEqual([row["receive_from"] for row in rounds],
+                         [8 * group + (8 - place) % 8 for group in (0, 3, 1, 2) for place in range(8)])
+        # Two channels of 16 a peer; groups begin at 0, 1, 2, 3 with four bits reversed.
+        self.assertEqual([row["send_channels"] for row in rounds[8::8]], [[8, 9], [4, 5], [12, 13]])
+        self.assertEqual(rounds[0], {"send_to": 0, "send_channels": [], "receive_from": 0, "receive_channels": []})
+        text = self.output("tuning", *words)
+        self.assertRegex(text, r"\n +9 +9 +8-9 +31 +8-9\n")
+        self.assertTrue(text.endswith("  and 16 more\n"), text)
+        self.assertEqual(tuning(self, *words, "--env", "NCCL_P2P_SCHEDULE_GROUP_SIZE=4")["send_recv"]["group"], 4)
+
     def test_csv_has_a_line_an_entry(self):
         lines = self.output("tuning", "all_gather", "--cluster", "dgx-h100", "--format", "csv").splitlines()
         self.assertEqual(lines[0], "collective,algorithm,protocol,latency_us,bandwidth_GBps,excluded")
