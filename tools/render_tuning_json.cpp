@@ -4,9 +4,9 @@
 #include <string>
 
 #include "algorithms/nccl/call_geometry.hpp"
+#include "algorithms/nccl/p2p_schedule.hpp"
 #include "algorithms/nccl/rings.hpp"
 #include "algorithms/nccl/send_recv.hpp"
-#include "algorithms/nccl/send_recv_rounds.hpp"
 #include "algorithms/nccl/trees.hpp"
 #include "tools/json_text.hpp"
 #include "tools/render_tuning.hpp"
@@ -132,14 +132,16 @@ ordered_json call_json(const TuningView& view) {
 
 ordered_json rounds_json(const TuningView& view) {
   ordered_json json = ordered_json::array();
-  const auto ranks = static_cast<std::size_t>(view.decisions->communicator().ranks);
-  for (const nccl::SendRecvRound& round :
-       nccl::send_recv_rounds(view.decisions->input(), view.decisions->tuning().channels,
-                              view.send_recv->each.count(), Rank(0), ranks)) {
-    json.push_back({{"send_to", round.send_to.peer.value()},
-                    {"send_channels", round.send_to.channels},
-                    {"receive_from", round.receive_from.peer.value()},
-                    {"receive_channels", round.receive_from.channels}});
+  for (const SendRecvRound& round : send_recv_rounds(view)) {
+    ordered_json& entry = json.emplace_back(ordered_json{{"round", round.round}});
+    if (round.sends) {
+      entry["send_to"] = round.sends->peer.value();
+      entry["send_channels"] = round.sends->channels;
+    }
+    if (round.receives) {
+      entry["receive_from"] = round.receives->peer.value();
+      entry["receive_channels"] = round.receives->channels;
+    }
   }
   return json;
 }
@@ -147,8 +149,8 @@ ordered_json rounds_json(const TuningView& view) {
 ordered_json send_recv_json(const TuningView& view) {
   const TunedSendRecv& tuned = *view.send_recv;
   const nccl::Communicator& communicator = view.decisions->communicator();
-  ordered_json json{{"collective", name_of(tuned.collective)},
-                    {"bytes", tuned.size.count()},
+  ordered_json json{{"collective", name_of(tuned.call.kind)},
+                    {"bytes", tuned.call.size().count()},
                     {"bytes_to_a_peer", tuned.each.count()}};
   const auto add = [&](const char* name, nccl::PeerIs peer) {
     const nccl::SendRecvShape shape = nccl::send_recv_shape(

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "algorithms/nccl/call_geometry.hpp"
 #include "algorithms/nccl/send_recv.hpp"
-#include "algorithms/nccl/send_recv_rounds.hpp"
+#include "algorithms/nccl/send_recv_plan.hpp"
 #include "tools/format_text.hpp"
 #include "tools/render_tuning.hpp"
 #include "tools/text_table.hpp"
@@ -40,7 +41,7 @@ std::string layout_text(nccl::Function function, const nccl::CallGeometry& geome
 }
 
 /// "0-3 12-15": runs of channels that follow one another.
-std::string channels_text(const std::vector<int>& channels) {
+std::string channels_text(const std::vector<std::uint32_t>& channels) {
   std::string text;
   for (std::size_t i = 0; i < channels.size();) {
     std::size_t last = i;
@@ -54,32 +55,31 @@ std::string channels_text(const std::vector<int>& channels) {
   return text;
 }
 
-/// In which order rank 0 serves its peers.
 std::string rounds_text(const TuningView& view) {
   constexpr std::size_t most_shown = 16;
-  const auto ranks = static_cast<std::size_t>(view.decisions->communicator().ranks);
   TextTable table;
   table.add_column("round");
   table.add_column("sends to");
   table.add_column("on channels", Align::Left);
   table.add_column("receives from");
   table.add_column("on channels", Align::Left);
-  const auto name = [](const nccl::PeerChannels& with) {
-    return with.peer == Rank(0) ? std::string("itself") : std::to_string(with.peer.value());
+  const auto name = [](const std::optional<PeerChannels>& with) {
+    return !with                   ? std::string()
+           : with->peer == Rank(0) ? std::string("itself")
+                                   : std::to_string(with->peer.value());
   };
-  const std::vector<nccl::SendRecvRound> rounds =
-      nccl::send_recv_rounds(view.decisions->input(), view.decisions->tuning().channels,
-                             view.send_recv->each.count(), Rank(0), most_shown);
-  for (std::size_t i = 0; i < rounds.size(); ++i) {
-    const nccl::SendRecvRound& round = rounds[i];
-    table.add_row({std::to_string(i), name(round.send_to), channels_text(round.send_to.channels),
-                   name(round.receive_from), channels_text(round.receive_from.channels)});
+  const auto channels = [](const std::optional<PeerChannels>& with) {
+    return with ? channels_text(with->channels) : std::string();
+  };
+  const std::vector<SendRecvRound> rounds = send_recv_rounds(view);
+  for (std::size_t i = 0; i < std::min(rounds.size(), most_shown); ++i) {
+    const SendRecvRound& round = rounds[i];
+    table.add_row({std::to_string(round.round), name(round.sends), channels(round.sends),
+                   name(round.receives), channels(round.receives)});
   }
-  std::string text = fmt::format(
-      "\nRounds of rank 0: {}, of which a call does those of its peers\n", grouped(ranks));
-  text += table.render("  ");
-  if (ranks > most_shown) {
-    text += fmt::format("  and {} more\n", grouped(ranks - most_shown));
+  std::string text = "\nRounds of rank 0\n" + table.render("  ");
+  if (rounds.size() > most_shown) {
+    text += fmt::format("  and {} more\n", grouped(rounds.size() - most_shown));
   }
   return text;
 }
@@ -131,11 +131,38 @@ std::string tuned_call_text(const TuningView& view) {
   return text + table.render("  ");
 }
 
+std::vector<SendRecvRound> send_recv_rounds(const TuningView& view) {
+  if (view.send_recv->call.ranks < 2) {
+    return {};
+  }
+  const nccl::SendRecvPlan plan =
+      nccl::send_recv_plan(view.decisions->input(), view.send_recv->call);
+  const auto with = [&plan](Rank peer, std::uint32_t round) {
+    PeerChannels result{peer, {}};
+    const auto parts = static_cast<std::uint32_t>(plan.shape(Rank(0), peer).parts);
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      result.channels.push_back(plan.channel(round, part));
+    }
+    return result;
+  };
+  std::vector<SendRecvRound> rounds;
+  for (const nccl::RoundWork& work : nccl::rounds_of(plan, Rank(0))) {
+    SendRecvRound& round = rounds.emplace_back(SendRecvRound{work.round, {}, {}});
+    if (work.sends) {
+      round.sends = with(plan.schedule.send_to(Rank(0), work.round), work.round);
+    }
+    if (work.receives) {
+      round.receives = with(plan.schedule.receive_from(Rank(0), work.round), work.round);
+    }
+  }
+  return rounds;
+}
+
 std::string send_recv_text(const TuningView& view) {
   const TunedSendRecv& tuned = *view.send_recv;
   std::string text =
-      fmt::format("\n{} of {}: {} from a rank to another\n", name_of(tuned.collective),
-                  human_bytes(tuned.size), human_bytes(tuned.each));
+      fmt::format("\n{} of {}: {} from a rank to another\n", name_of(tuned.call.kind),
+                  human_bytes(tuned.call.size()), human_bytes(tuned.each));
   TextTable table;
   table.add_column("peer", Align::Left);
   table.add_column("protocol", Align::Left);

@@ -121,7 +121,16 @@ class Decisions(program.Case):
                          [8 * group + (8 - place) % 8 for group in (0, 3, 1, 2) for place in range(8)])
         # Two channels of 16 a peer; groups begin at 0, 1, 2, 3 with four bits reversed.
         self.assertEqual([row["send_channels"] for row in rounds[8::8]], [[8, 9], [4, 5], [12, 13]])
-        self.assertEqual(rounds[0], {"send_to": 0, "send_channels": [], "receive_from": 0, "receive_channels": []})
+        self.assertEqual(rounds[0], {"round": 0, "send_to": 0, "send_channels": [0, 1], "receive_from": 0,
+                                     "receive_channels": [0, 1]})
+        # To the next rank in round 1, from the one before, rank 31 of group 3: that group is received from second, in its round 1.
+        words[0] = "send_recv"
+        sent = tuning(self, *words)["send_recv"]["rounds_rank0"]
+        self.assertEqual([(row["round"], row.get("send_to"), row.get("receive_from")) for row in sent],
+                         [(1, 1, None), (9, None, 31)])
+        words[0] = "gather"
+        self.assertTrue(all("send_to" not in row for row in tuning(self, *words)["send_recv"]["rounds_rank0"][1:]))
+        words[0] = "all_to_all"
         text = self.output("tuning", *words)
         self.assertRegex(text, r"\n +9 +9 +8-9 +31 +8-9\n")
         self.assertTrue(text.endswith("  and 16 more\n"), text)

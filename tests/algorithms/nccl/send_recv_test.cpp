@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "algorithms/nccl/p2p_schedule.hpp"
-#include "algorithms/nccl/send_recv_rounds.hpp"
 #include "tests/algorithms/nccl/reference_machines.hpp"
 #include "tests/catch.hpp"
 
@@ -119,30 +118,6 @@ TEST_CASE("send and receive: rounds begin at channels with reversed bits") {
   CHECK(send_recv_channel(two.input(), few, 7, 0) == 0);  // the whole group shares a block
   CHECK(send_recv_channel(two.input(), few, 8, 0) == 8);  // 1 of four bits
   CHECK(send_recv_channel(two.input(), few, 15, 1) == 9);
-}
-
-TEST_CASE("send and receive: rounds with their channels") {
-  const ReferenceMachine machine = h100(2);
-  const TuningInput input = machine.input();
-  const Channels channels = execution_channels(input);
-  const std::vector<SendRecvRound> rounds =
-      send_recv_rounds(input, channels, 64 * mib, Rank(1), 100);
-  REQUIRE(rounds.size() == 16);
-  CHECK(rounds[0].send_to.peer == Rank(1));
-  CHECK(rounds[0].send_to.channels.empty());
-  CHECK(rounds[0].receive_from.channels.empty());
-  // Two channels a peer. Eight rounds are one group, and begin at channel 0; the next eight at 8, which
-  // is 1 with its four bits reversed.
-  CHECK(rounds[3].send_to.peer == Rank(4));
-  CHECK(rounds[3].receive_from.peer == Rank(6));
-  CHECK(rounds[3].send_to.channels == std::vector<int>{0, 1});
-  CHECK(rounds[8].send_to.peer == Rank(9));
-  CHECK(rounds[8].receive_from.peer == Rank(9));
-  CHECK(rounds[8].send_to.channels == std::vector<int>{8, 9});
-  CHECK(rounds[15].send_to.peer == Rank(8));
-  CHECK(rounds[15].receive_from.peer == Rank(10));
-  CHECK(rounds[15].receive_from.channels == std::vector<int>{8, 9});
-  CHECK(send_recv_rounds(input, channels, 64 * mib, Rank(1), 3).size() == 3);
 }
 
 TEST_CASE("schedule: groups are visited at triangular distances") {
