@@ -114,7 +114,7 @@ class NicKeys {
   std::string latency_text(const MachineNet& net) {
     constexpr double picoseconds_in_microsecond = 1e6;
     constexpr double most = 1e6;  // us; a description takes no more than an hour
-    const double latency = net.latency.value_or(0.0F);
+    const auto latency = static_cast<double>(net.latency.value_or(0.0F));
     if (latency == 0) {
       return {};
     }

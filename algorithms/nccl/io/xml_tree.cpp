@@ -140,7 +140,8 @@ bool is_known_entity(std::string_view name) {
   const bool hexadecimal = name.starts_with('x');
   name.remove_prefix(hexadecimal ? 1 : 0);
   return !name.empty() &&
-         name.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") == name.npos;
+         name.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") ==
+             std::string_view::npos;
 }
 
 /// Looks through the text for what NCCL's reader cannot take.
