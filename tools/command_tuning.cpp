@@ -69,7 +69,7 @@ CollectiveCall sized_call(const TuningCommand& command, int ranks) {
 TunedSendRecv send_recv_of(const TuningCommand& command, int ranks) {
   const CollectiveCall call = sized_call(command, ranks);
   const bool whole = call.kind == CollectiveKind::SendRecv;
-  return {call.kind, call.size(), whole ? call.size() : Bytes(call.size().count() / ranks)};
+  return {call, whole ? call.size() : Bytes(call.size().count() / ranks)};
 }
 
 /// Bytes as NCCL's model counts them: the larger of what a rank sends and receives.

@@ -78,9 +78,23 @@ nccl::Configuration configuration_of(const Machine& machine, const NcclOptions& 
   return configuration;
 }
 
+/// The file that a variable names; errors of the file as a whole say which variable.
+template <class Load>
+auto load_named_by(const std::string& variable, const Load& load) {
+  try {
+    return load();
+  } catch (const InputError& error) {
+    if (!error.path().empty()) {
+      throw;
+    }
+    throw InputError(error.message(), variable, error.hint(), error.location());
+  }
+}
+
 void use_graph_file(const std::string& file, const OutputOptions& output,
                     nccl::DecisionInput& input) {
-  const nccl::ReadGraphs graphs = nccl::load_graph_xml(file, gpu_numbers(input.machine));
+  const nccl::ReadGraphs graphs = load_named_by(
+      "NCCL_GRAPH_FILE", [&] { return nccl::load_graph_xml(file, gpu_numbers(input.machine)); });
   note_warnings(output, graphs.warnings);
   for (const nccl::GraphOfFile& read : graphs.graphs) {
     switch (read.role) {
@@ -113,7 +127,8 @@ std::uint32_t at_most(std::optional<std::uint32_t> asked, std::uint32_t there,
 }
 
 nccl::Machine machine_of_file(const std::string& file, const OutputOptions& output) {
-  nccl::ReadMachine read = nccl::load_topology_xml(file);
+  nccl::ReadMachine read =
+      load_named_by("NCCL_TOPO_FILE", [&file] { return nccl::load_topology_xml(file); });
   note_warnings(output, read.warnings);
   return std::move(read.machine);
 }

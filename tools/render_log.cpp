@@ -90,6 +90,13 @@ std::string warnings_text(const LogView& view) {
     add(fmt::format("the set-up of {} has no end in the log",
                     counted(communicator.unfinished, "rank")));
   }
+  if (view.report.too_many_nodes) {
+    add(
+        fmt::format("a communicator of {} is not tried: with the GPUs of the node given it would "
+                    "have more than {}",
+                    counted(static_cast<std::size_t>(communicator.nodes.value_or(0)), "node"),
+                    counted(nccl::most_ranks_tried, "rank")));
+  }
   if (communicator.ranks && !communicator.ranks_seen.empty() &&
       communicator.ranks_seen.size() < static_cast<std::size_t>(*communicator.ranks)) {
     add(fmt::format("the log is of {} of the {} ranks", communicator.ranks_seen.size(),
@@ -346,7 +353,8 @@ ordered_json log_json(const LogView& view) {
                     {"garbled_lines", log.garbled},
                     {"unplaced_choices", log.unplaced},
                     {"unfinished_ranks", communicator.unfinished},
-                    {"truncated", log.truncated}};
+                    {"truncated", log.truncated},
+                    {"too_many_nodes", view.report.too_many_nodes}};
   json["version_agrees"] =
       log.version.empty() ? ordered_json(nullptr) : ordered_json(view.version_agrees());
   json["environment"] = variables_json(view);

@@ -23,9 +23,19 @@ struct TunedCall {
 
 /// A size of sends and receives, or of a collective that is made of them.
 struct TunedSendRecv {
-  CollectiveKind collective{CollectiveKind::SendRecv};
-  Bytes size{};  ///< nccl-tests' size column
+  CollectiveCall call{};
   Bytes each{};  ///< from one rank to another
+};
+
+/// What a rank does in a round of sends and receives.
+struct PeerChannels {
+  Rank peer{};
+  std::vector<std::uint32_t> channels{};  ///< one a part, in their order
+};
+struct SendRecvRound {
+  std::uint32_t round{0};
+  std::optional<PeerChannels> sends{};
+  std::optional<PeerChannels> receives{};
 };
 
 /// What is shown.
@@ -49,6 +59,8 @@ struct TuningView {
 
 /// Why a call runs as it does, and how it is laid out. Requires: view.call.
 [[nodiscard]] std::string tuned_call_text(const TuningView& view);
+/// The rounds of rank 0 in which the call has it do anything. Requires: view.send_recv.
+[[nodiscard]] std::vector<SendRecvRound> send_recv_rounds(const TuningView& view);
 /// How sends and receives are cut. Requires: view.send_recv.
 [[nodiscard]] std::string send_recv_text(const TuningView& view);
 

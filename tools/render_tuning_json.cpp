@@ -4,6 +4,7 @@
 #include <string>
 
 #include "algorithms/nccl/call_geometry.hpp"
+#include "algorithms/nccl/p2p_schedule.hpp"
 #include "algorithms/nccl/rings.hpp"
 #include "algorithms/nccl/send_recv.hpp"
 #include "algorithms/nccl/trees.hpp"
@@ -129,11 +130,27 @@ ordered_json call_json(const TuningView& view) {
   return json;
 }
 
+ordered_json rounds_json(const TuningView& view) {
+  ordered_json json = ordered_json::array();
+  for (const SendRecvRound& round : send_recv_rounds(view)) {
+    ordered_json& entry = json.emplace_back(ordered_json{{"round", round.round}});
+    if (round.sends) {
+      entry["send_to"] = round.sends->peer.value();
+      entry["send_channels"] = round.sends->channels;
+    }
+    if (round.receives) {
+      entry["receive_from"] = round.receives->peer.value();
+      entry["receive_channels"] = round.receives->channels;
+    }
+  }
+  return json;
+}
+
 ordered_json send_recv_json(const TuningView& view) {
   const TunedSendRecv& tuned = *view.send_recv;
   const nccl::Communicator& communicator = view.decisions->communicator();
-  ordered_json json{{"collective", name_of(tuned.collective)},
-                    {"bytes", tuned.size.count()},
+  ordered_json json{{"collective", name_of(tuned.call.kind)},
+                    {"bytes", tuned.call.size().count()},
                     {"bytes_to_a_peer", tuned.each.count()}};
   const auto add = [&](const char* name, nccl::PeerIs peer) {
     const nccl::SendRecvShape shape = nccl::send_recv_shape(
@@ -149,6 +166,8 @@ ordered_json send_recv_json(const TuningView& view) {
   if (communicator.nodes > 1) {
     add("remote", nccl::PeerIs::Remote);
   }
+  json["group"] = nccl::p2p_group_size(communicator, view.decisions->configuration());
+  json["rounds_rank0"] = rounds_json(view);
   return json;
 }
 

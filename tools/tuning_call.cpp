@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "algorithms/nccl/call_geometry.hpp"
 #include "algorithms/nccl/send_recv.hpp"
+#include "algorithms/nccl/send_recv_plan.hpp"
 #include "tools/format_text.hpp"
 #include "tools/render_tuning.hpp"
 #include "tools/text_table.hpp"
@@ -36,6 +38,50 @@ std::string layout_text(nccl::Function function, const nccl::CallGeometry& geome
     text += " (the last one " + bytes(geometry.parts.back()) + ")";
   }
   return text + (dealt ? " of each rank's block, " : ", ") + chunks + "\n";
+}
+
+/// "0-3 12-15": runs of channels that follow one another.
+std::string channels_text(const std::vector<std::uint32_t>& channels) {
+  std::string text;
+  for (std::size_t i = 0; i < channels.size();) {
+    std::size_t last = i;
+    while (last + 1 < channels.size() && channels[last + 1] == channels[last] + 1) {
+      ++last;
+    }
+    text += (text.empty() ? "" : " ") + std::to_string(channels[i]);
+    text += last > i ? "-" + std::to_string(channels[last]) : "";
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string rounds_text(const TuningView& view) {
+  constexpr std::size_t most_shown = 16;
+  TextTable table;
+  table.add_column("round");
+  table.add_column("sends to");
+  table.add_column("on channels", Align::Left);
+  table.add_column("receives from");
+  table.add_column("on channels", Align::Left);
+  const auto name = [](const std::optional<PeerChannels>& with) {
+    return !with                   ? std::string()
+           : with->peer == Rank(0) ? std::string("itself")
+                                   : std::to_string(with->peer.value());
+  };
+  const auto channels = [](const std::optional<PeerChannels>& with) {
+    return with ? channels_text(with->channels) : std::string();
+  };
+  const std::vector<SendRecvRound> rounds = send_recv_rounds(view);
+  for (std::size_t i = 0; i < std::min(rounds.size(), most_shown); ++i) {
+    const SendRecvRound& round = rounds[i];
+    table.add_row({std::to_string(round.round), name(round.sends), channels(round.sends),
+                   name(round.receives), channels(round.receives)});
+  }
+  std::string text = "\nRounds of rank 0\n" + table.render("  ");
+  if (rounds.size() > most_shown) {
+    text += fmt::format("  and {} more\n", grouped(rounds.size() - most_shown));
+  }
+  return text;
 }
 
 }  // namespace
@@ -85,11 +131,38 @@ std::string tuned_call_text(const TuningView& view) {
   return text + table.render("  ");
 }
 
+std::vector<SendRecvRound> send_recv_rounds(const TuningView& view) {
+  if (view.send_recv->call.ranks < 2) {
+    return {};
+  }
+  const nccl::SendRecvPlan plan =
+      nccl::send_recv_plan(view.decisions->input(), view.send_recv->call);
+  const auto with = [&plan](Rank peer, std::uint32_t round) {
+    PeerChannels result{peer, {}};
+    const auto parts = static_cast<std::uint32_t>(plan.shape(Rank(0), peer).parts);
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      result.channels.push_back(plan.channel(round, part));
+    }
+    return result;
+  };
+  std::vector<SendRecvRound> rounds;
+  for (const nccl::RoundWork& work : nccl::rounds_of(plan, Rank(0))) {
+    SendRecvRound& round = rounds.emplace_back(SendRecvRound{work.round, {}, {}});
+    if (work.sends) {
+      round.sends = with(plan.schedule.send_to(Rank(0), work.round), work.round);
+    }
+    if (work.receives) {
+      round.receives = with(plan.schedule.receive_from(Rank(0), work.round), work.round);
+    }
+  }
+  return rounds;
+}
+
 std::string send_recv_text(const TuningView& view) {
   const TunedSendRecv& tuned = *view.send_recv;
   std::string text =
-      fmt::format("\n{} of {}: {} from a rank to another\n", name_of(tuned.collective),
-                  human_bytes(tuned.size), human_bytes(tuned.each));
+      fmt::format("\n{} of {}: {} from a rank to another\n", name_of(tuned.call.kind),
+                  human_bytes(tuned.call.size()), human_bytes(tuned.each));
   TextTable table;
   table.add_column("peer", Align::Left);
   table.add_column("protocol", Align::Left);
@@ -108,7 +181,10 @@ std::string send_recv_text(const TuningView& view) {
                    std::string(nccl::name(shape.protocol)), std::to_string(shape.parts),
                    human_bytes(Bytes(shape.part)), human_bytes(Bytes(shape.chunk))});
   }
-  return text + (table.empty() ? "  a rank alone sends nothing\n" : table.render("  "));
+  if (table.empty()) {
+    return text + "  a rank alone sends nothing\n";
+  }
+  return text + table.render("  ") + rounds_text(view);
 }
 
 }  // namespace collsim

@@ -27,12 +27,36 @@ struct ProcessorSpec {
   std::uint32_t model = 0;
 };
 
+/// Keys of `devices[i]` of kind nic: what a NIC tells NCCL of itself. For NCCL's choices: no simulated
+/// time depends on it.
+struct NicSpec {
+  std::optional<Bandwidth> speed{};  ///< absent: that of its cables together
+  Duration latency{};                ///< that NCCL adds to each of its hops over the network
+  bool gpudirect = true;             ///< reads and writes the memory of GPUs
+  bool collnet = false;              ///< reduces in the network
+  std::optional<std::uint32_t>
+      card;  ///< NICs of one card are one PCIe device; absent: one by itself
+  std::optional<std::string> guid{};  ///< hexadecimal; NICs of one guid and port share one cable
+  std::uint32_t port = 1;
+  std::optional<std::uint32_t> number;  ///< that NCCL gives it; absent: its place among the NICs
+};
+
+/// `devices[i].pci_ids`: what a PCIe device calls itself. For NCCL's choices.
+struct PciIds {
+  std::uint16_t vendor = 0;
+  std::uint16_t device = 0;
+  std::uint16_t subsystem_vendor = 0;
+  std::uint16_t subsystem_device = 0;
+};
+
 /// `devices[i]`: a family of like devices in a node.
 struct DeviceGroupSpec {
   std::string name;  ///< stem: members are name0, name1, …; just `name` where count is not given
   DeviceKind kind = DeviceKind::Gpu;
   std::optional<std::uint32_t> count;        ///< absent: one device, without a number
   std::optional<ProcessorSpec> processor{};  ///< of CPUs
+  NicSpec nic{};                             ///< of NICs
+  std::optional<PciIds> pci_ids{};           ///< of PCIe switches
 };
 
 /// How a link entry joins two families (`links[i].connect`).
@@ -71,6 +95,9 @@ struct NodeSpec {
   /// The cost parameters that suit its GPUs, by name: of a cluster that names none. For simulations of
   /// NCCL's kernels; nothing of the topology depends on it.
   std::optional<std::string> parameters;
+  bool gpudirect = true;  ///< its GPUs let NICs read and write their memory; for NCCL's choices
+  /// The number that CUDA gives each GPU on its host, for NCCL's choices; empty: in order.
+  std::vector<std::uint32_t> cuda_devices;
   /// Machines with an operating system of their own, of which the node is made (a rack of trays on
   /// one NVLink); CPUs, GPUs and NICs are dealt to them in order.
   std::uint32_t hosts = 1;

@@ -149,6 +149,7 @@ struct TuningConstants {
   bool function_lists{true};  ///< NCCL_ALGO and NCCL_PROTO may name functions
   bool has_pat{true};
 
+  int max_ranks_per_node{0};
   int max_channels{0};
   int max_nvls_heads{0};
   NvlsChannels hopper_nvls{};

@@ -221,10 +221,22 @@ void check_given(const std::optional<Graph>& graph, const DetectedNode& node, co
   }
 }
 
+/// Throws: InputError if NCCL would not take so many GPUs for one node.
+void check_ranks(const DetectedNode& node, const TuningConstants& constants) {
+  const std::size_t ranks = node.gpus.size();
+  if (ranks > static_cast<std::size_t>(constants.max_ranks_per_node)) {
+    throw InputError("a node of " + std::to_string(ranks) + " GPUs: NCCL " + constants.name +
+                         " takes at most " + std::to_string(constants.max_ranks_per_node) +
+                         " ranks a node",
+                     {}, "GPUs of one NVLink domain are of one node, whatever their hosts");
+  }
+}
+
 /// The node, for which the graphs that were given are right.
 DetectedNode checked_node(const DecisionInput& input) {
   DetectedNode node = detect(input.machine, input.nodes > 1 ? NodeCount::Several : NodeCount::One,
                              detect_options(input.configuration, input.constants));
+  check_ranks(node, input.constants);
   check_given(input.given_ring, node, "ring");
   check_given(input.given_tree, node, "tree");
   check_given(input.given_nvls, node, "NVLS");

@@ -34,8 +34,8 @@ struct DecisionInput {
 
 class Decisions {
  public:
-  /// Throws: InputError if the machine has no GPU, a given graph is not one of the machine, or the
-  /// version cannot do what the configuration asks for.
+  /// Throws: InputError if the machine has no GPU or more than NCCL takes for one node, a given graph
+  /// is not one of the machine, or the version cannot do what the configuration asks for.
   /// Complexity: the search's budgets, whatever the number of nodes.
   explicit Decisions(const DecisionInput& input);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <utility>
@@ -108,7 +109,8 @@ class Changes {
 
   void layout() {
     const Communicator& predicted = decisions_.communicator();
-    if (communicator_.nodes && *communicator_.nodes != predicted.nodes) {
+    if (communicator_.nodes && *communicator_.nodes != predicted.nodes &&
+        !too_many_nodes(communicator_, decisions_)) {
       add(true, "nodes", "--nodes " + std::to_string(*communicator_.nodes),
           [nodes = *communicator_.nodes](DecisionInput& input) { input.nodes = nodes; });
     }
@@ -252,6 +254,12 @@ class Changes {
 };
 
 }  // namespace
+
+bool too_many_nodes(const LoggedCommunicator& communicator, const Decisions& decisions) {
+  const std::int64_t ranks =
+      std::int64_t{communicator.nodes.value_or(1)} * decisions.communicator().max_ranks_per_node;
+  return communicator.nodes != decisions.communicator().nodes && ranks > most_ranks_tried;
+}
 
 std::vector<InputChange> possible_changes(const LogQuestion& question, const Decisions& decisions,
                                           const NcclLog& log,

@@ -34,6 +34,13 @@ struct InputChange {
   std::function<void(DecisionInput&)> apply{};
 };
 
+/// Of the inputs that are tried: each takes time for every rank.
+inline constexpr int most_ranks_tried = 1 << 18;
+
+/// Whether the log tells of other nodes than the decisions have, and of too many to be tried.
+[[nodiscard]] bool too_many_nodes(const LoggedCommunicator& communicator,
+                                  const Decisions& decisions);
+
 /// Stated ones first; they live no longer than the question. `decisions` are those of the question's input.
 [[nodiscard]] std::vector<InputChange> possible_changes(const LogQuestion& question,
                                                         const Decisions& decisions,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "algorithms/nccl/launch_shape.hpp"
@@ -91,6 +92,12 @@ std::vector<LogFinding> compare_choices(const Decisions& decisions, const Logged
     findings.missing("choices");
     return findings.take();
   }
+  std::map<std::string, int> different;  // ways in which equal calls were chosen for
+  for (const LoggedChoice& choice : log.choices) {
+    if (choice.function) {
+      ++different[call_text(choice)];
+    }
+  }
   for (const LoggedChoice& choice : log.choices) {
     if (!choice.function) {
       findings.missing("function of a call of " + std::to_string(choice.bytes) + " B");
@@ -101,9 +108,7 @@ std::vector<LogFinding> compare_choices(const Decisions& decisions, const Logged
     // Equal calls that were chosen for in different ways are findings of their own.
     std::string what = call_text(choice);
     const bool agree = ours == other;
-    if (!agree && std::ranges::count_if(log.choices, [&](const LoggedChoice& one) {
-                    return one.function && call_text(one) == what;
-                  }) > 1) {
+    if (!agree && different.at(what) > 1) {
       what += ", chosen " + std::to_string(choice.times) + " times";
     }
     findings.compare(std::move(what), agree, ours, other);

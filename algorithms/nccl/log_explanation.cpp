@@ -170,6 +170,7 @@ LogReport explain_log(const LogQuestion& question, const NcclLog& log,
       report.differing += finding.agreement == Agreement::Differs ? 1U : 0U;
     }
   }
+  report.too_many_nodes = too_many_nodes(communicator, decisions);
   if (report.differing == 0) {
     return report;
   }

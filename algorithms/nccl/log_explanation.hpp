@@ -26,9 +26,10 @@ struct LogExplanation {
 struct LogReport {
   std::vector<VariableFinding> variables{};
   std::vector<LogFinding> findings{};
-  std::size_t agreeing{0};   ///< of decisions
-  std::size_t differing{0};  ///< of decisions
-  std::size_t tried{0};      ///< changes
+  std::size_t agreeing{0};     ///< of decisions
+  std::size_t differing{0};    ///< of decisions
+  std::size_t tried{0};        ///< changes
+  bool too_many_nodes{false};  ///< in the log: that number was not tried
   /// One input each; those that explain most first.
   std::vector<LogExplanation> single{};
   /// Several inputs, where no one explains all and these explain more; else without changes.

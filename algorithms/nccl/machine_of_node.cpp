@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "algorithms/nccl/hex_text.hpp"
+#include "algorithms/nccl/node_nics.hpp"
 #include "algorithms/nccl/pcie_sort.hpp"
 #include "topology/error.hpp"
 
@@ -18,14 +19,11 @@ namespace {
 
 constexpr std::string_view switch_class = "0x060400";
 constexpr std::string_view gpu_class = "0x030200";
-constexpr std::string_view infiniband_class = "0x020700";
-constexpr std::string_view ethernet_class = "0x020000";
 constexpr std::string_view nvswitch_class = "0x068000";
 /// All NVSwitches are one to NCCL.
 constexpr std::string_view nvswitch_bus = "00fe:00:00.0";
 
 constexpr std::int64_t megabyte = 1'000'000;
-constexpr std::int64_t bits_in_byte = 8;
 
 const NodeSpec* spec_of(const Cluster& cluster, NodeId node) {
   const ClusterSpec& spec = cluster.spec();
@@ -55,30 +53,8 @@ std::vector<ProcessorSpec> processors_of(const NodeSpec& node) {
   return processors;
 }
 
-std::string hex(std::uint32_t number, std::size_t digits) {
-  std::string text(digits, '0');
-  for (std::size_t i = digits; i-- > 0; number >>= 4U) {
-    text[i] = "0123456789abcdef"[number & 0xFU];
-  }
-  return text;
-}
-
 std::int64_t bytes_per_second(Bandwidth bandwidth) {
   return bandwidth.units() / Bandwidth::units_per_byte_per_second;
-}
-
-/// Mb/s.
-int megabits(Bandwidth bandwidth) {
-  return static_cast<int>(std::min<std::int64_t>(
-      bytes_per_second(bandwidth) * bits_in_byte / megabyte, std::numeric_limits<int>::max()));
-}
-
-/// The highest usual speed of a NIC, Mb/s, that a PCIe link carries.
-int usual_speed(Bandwidth pcie) {
-  constexpr std::array<int, 7> usual{800'000, 400'000, 200'000, 100'000, 50'000, 25'000, 10'000};
-  const auto* const found =
-      std::ranges::find_if(usual, [&](int speed) { return speed <= megabits(pcie); });
-  return found == usual.end() ? usual.back() : *found;
 }
 
 /// How many of the maker's links a link stands for. Where the description does not say, as many as
@@ -99,6 +75,7 @@ class Description {
         node_(node),
         spec_(*spec_of(cluster, node)),
         processors_(processors_of(spec_)),
+        nics_(graph_, node, spec_),
         seen_(graph_.devices().size()) {
     for (std::uint32_t i = 0; i < graph_.devices().size(); ++i) {
       if (graph_.device(DeviceId(i)).node == node) {
@@ -110,6 +87,7 @@ class Description {
   Machine write() {
     const std::vector<DeviceId> cpus = all(DeviceKind::Cpu);
     number_devices(cpus);
+    number_switches();
     Machine machine;
     for (std::size_t i = 0; i < cpus.size(); ++i) {
       machine.cpus.push_back(cpu(cpus[i], i, cpus.size()));
@@ -163,6 +141,22 @@ class Description {
     return links;
   }
 
+  /// What PCIe switches call themselves.
+  void number_switches() {
+    std::vector<std::optional<PciIds>> ids;
+    for (const DeviceGroupSpec& group : spec_.devices) {
+      if (group.kind == DeviceKind::PcieSwitch) {
+        ids.insert(ids.end(), group.count.value_or(1), group.pci_ids);
+      }
+    }
+    const std::vector<DeviceId> switches = all(DeviceKind::PcieSwitch);
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+      if (ids[i]) {
+        pci_ids_[switches[i]] = *ids[i];
+      }
+    }
+  }
+
   /// Bus ids, in the order in which the file will have the devices: GPUs name each other by them.
   void number_devices(const std::vector<DeviceId>& cpus) {
     for (std::size_t i = 0; i < cpus.size(); ++i) {
@@ -194,24 +188,24 @@ class Description {
       cpu.host_hash = "0x" + hex(static_cast<std::uint32_t>(index / cpus_per_host + 1), 4);
     }
     describe(processors_[index], cpu);
-    for (const LinkId id : down(device)) {
-      add_below(id, [&cpu](MachinePci&& pci) { cpu.devices.emplace_back(std::move(pci)); });
+    // In the order of the description: NCCL numbers what it meets in the order of the file.
+    const std::vector<LinkId> below = down(device);
+    for (const LinkId id : graph_.links_out(device)) {
+      if (is_virtual_nic(id)) {
+        seen_[graph_.link(id).target.index()] = true;
+        cpu.devices.emplace_back(MachineNic{{nics_.net(graph_.link(id))}});
+      } else if (std::ranges::find(below, id) != below.end()) {
+        add_below(id, [&cpu](MachinePci&& pci) { cpu.devices.emplace_back(std::move(pci)); });
+      }
     }
-    add_virtual_nics(device, cpu);
     return cpu;
   }
 
-  /// Those at the CPU without PCIe.
-  void add_virtual_nics(DeviceId device, MachineCpu& cpu) {
-    for (const LinkId id : graph_.links_out(device)) {
-      const Link& link = graph_.link(id);
-      if (is(link.target, DeviceKind::Nic) && link.kind == LinkKind::Generic &&
-          !seen_[link.target.index()]) {
-        seen_[link.target.index()] = true;
-        std::string no_class;
-        cpu.devices.emplace_back(nic(link, no_class));
-      }
-    }
+  /// At a CPU without PCIe.
+  [[nodiscard]] bool is_virtual_nic(LinkId id) const {
+    const Link& link = graph_.link(id);
+    return is(link.target, DeviceKind::Nic) && link.kind == LinkKind::Generic &&
+           !seen_[link.target.index()];
   }
 
   static void describe(const ProcessorSpec& processor, MachineCpu& cpu) {
@@ -257,9 +251,11 @@ class Description {
       pci.device_class = gpu_class;
       pci.gpu = gpu(link.target);
     } else if (is(link.target, DeviceKind::Nic)) {
-      pci.nic = nic(link, pci.device_class);
+      pci.device_class = nics_.device_class(link.target);
+      pci.nic = nic(link);
     } else {
       pci.device_class = switch_class;
+      name_switch(link.target, pci);
       for (const LinkId id : down(link.target)) {
         add_below(id, [&pci](MachinePci&& below) { pci.children.push_back(std::move(below)); });
       }
@@ -267,9 +263,23 @@ class Description {
     return pci;
   }
 
+  void name_switch(DeviceId device, MachinePci& pci) const {
+    const auto known = pci_ids_.find(device);
+    if (known != pci_ids_.end()) {
+      const PciIds& ids = known->second;
+      pci.vendor = "0x" + hex(ids.vendor, 4);
+      pci.device = "0x" + hex(ids.device, 4);
+      pci.subsystem_vendor = "0x" + hex(ids.subsystem_vendor, 4);
+      pci.subsystem_device = "0x" + hex(ids.subsystem_device, 4);
+    }
+  }
+
   MachineGpu gpu(DeviceId device) const {
+    const std::uint32_t number = graph_.device(device).number;
     MachineGpu gpu;
-    gpu.dev = static_cast<int>(graph_.device(device).number % (spec_.gpus / spec_.hosts));
+    gpu.dev = static_cast<int>(spec_.cuda_devices.empty() ? number % (spec_.gpus / spec_.hosts)
+                                                          : spec_.cuda_devices[number]);
+    gpu.gdr = spec_.gpudirect;
     gpu.rank = static_cast<int>(graph_.device(device).number);
     gpu.sm = static_cast<int>(*spec_.compute_capability);
     for (const LinkId id : graph_.links_out(device)) {
@@ -298,35 +308,18 @@ class Description {
     gpu.nvlinks.push_back({target, count, std::string(to_switch ? nvswitch_class : gpu_class)});
   }
 
-  /// Also tells the class: by the network it is in.
-  MachineNic nic(const Link& pcie, std::string& device_class) const {
-    const DeviceId device = pcie.target;
-    const auto nics = graph_.nics(node_);
-    const auto index = static_cast<int>(std::ranges::find(nics, device) - nics.begin());
-    std::int64_t speed = 0;
-    device_class = infiniband_class;
-    for (const LinkId id : graph_.links_out(device)) {
-      const Link& link = graph_.link(id);
-      if (graph_.device(link.target).node == node_) {
-        continue;
-      }
-      speed += megabits(link.bandwidth);
-      if (link.kind == LinkKind::Ethernet) {
-        device_class = ethernet_class;
-      }
-    }
-    MachineNet net;
-    net.name = graph_.name_in_node(device);
-    net.dev = index;
-    net.speed =
-        speed > 0 ? static_cast<int>(std::min<std::int64_t>(speed, std::numeric_limits<int>::max()))
-                  : usual_speed(pcie.bandwidth);
-    net.latency = 0.0F;
-    net.port = 1;
-    net.guid = "0x" + hex(static_cast<std::uint32_t>(index + 0x100), 4);
-    net.gdr = true;
+  /// With all NICs of its card.
+  MachineNic nic(const Link& pcie) {
     MachineNic nic;
-    nic.nets.push_back(std::move(net));
+    const std::optional<std::uint32_t> card = nics_.card(pcie.target);
+    if (!card) {
+      nic.nets.push_back(nics_.net(pcie));
+      return nic;
+    }
+    for (const LinkId id : nics_.links_to_card(pcie.source, *card)) {
+      seen_[graph_.link(id).target.index()] = true;
+      nic.nets.push_back(nics_.net(graph_.link(id)));
+    }
     return nic;
   }
 
@@ -334,7 +327,9 @@ class Description {
   NodeId node_;
   const NodeSpec& spec_;
   std::vector<ProcessorSpec> processors_;
-  std::vector<DeviceId> devices_{};  ///< of the node
+  NodeNics nics_;
+  std::map<DeviceId, PciIds> pci_ids_{};  ///< of switches that say
+  std::vector<DeviceId> devices_{};       ///< of the node
   std::vector<bool> seen_;
   std::map<DeviceId, std::string> buses_{};
   std::map<std::uint32_t, std::uint32_t> numbers_{};  ///< the last bus given, by domain

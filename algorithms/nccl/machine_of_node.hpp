@@ -4,9 +4,10 @@
 // link of a GPU to a CPU that is NVLink is C2C; each NIC is one network device.
 //
 // Links are told by generation and lanes, not by bandwidth: the sort nearest to the nominal
-// bandwidth is taken. Bus ids are made up, in the order of the file. Assumed: GPUDirect RDMA works,
-// and a NIC's ports are bonded (one device with the speed of all). Not told by a cluster without
-// fabric: what its NICs can do; they get the highest usual speed that their PCIe link carries.
+// bandwidth is taken. Bus ids are made up, in the order of the file. Where the description does not say
+// otherwise, GPUDirect RDMA works, and a NIC's ports are bonded (one device with the speed of all). Not
+// told by a cluster without fabric: what its NICs can do; they get the highest usual speed that their
+// PCIe link carries. Not described: links between PCIe switches.
 
 #include <optional>
 #include <string>

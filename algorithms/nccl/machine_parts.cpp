@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "algorithms/nccl/machine_text.hpp"
 #include "algorithms/nccl/pci_devices.hpp"
 
 namespace collsim::nccl {
@@ -24,7 +25,9 @@ bool is_used(const MachinePci& pci) {
 }  // namespace
 
 bool ends_at_switch(const MachineNvlink& nvlink) {
-  return nvlink.target_class.starts_with("0x068000");
+  const PartKind kind = kind_of_class(nvlink.target_class).value_or(PartKind::Pci);
+  const bool accelerator = nvlink.target_class.starts_with("0x12");  // some of AMD's GPUs
+  return kind != PartKind::Gpu && kind != PartKind::Cpu && !accelerator;
 }
 
 MachineParts::MachineParts(const Machine& machine) : machine_(&machine) {
@@ -32,16 +35,13 @@ MachineParts::MachineParts(const Machine& machine) : machine_(&machine) {
   gpus_.resize(number_of_bus_.size());
   for (std::size_t i = 0; i < machine.cpus.size(); ++i) {
     const std::string cpu = "cpu" + std::to_string(i);
+    host_ = host_number(machine.cpus[i].host_hash.value_or(""));
     for (const auto& device : machine.cpus[i].devices) {
       if (const auto* pci = std::get_if<MachinePci>(&device)) {
         visit(*pci, cpu, cpu);
         continue;
       }
-      for (const MachineNet& net : std::get<MachineNic>(device).nets) {
-        if (net.dev) {
-          nets_.push_back({&net, {}, cpu});
-        }
-      }
+      add_nets(std::get<MachineNic>(device), nullptr, cpu);
     }
   }
   for (const GpuPart& part : gpus_) {
@@ -70,28 +70,29 @@ void MachineParts::visit(const MachinePci& pci, const std::string& upper, const 
   if (pci.gpu) {
     if (const auto number = gpu_at(pci.bus_id)) {
       std::string name = "gpu" + std::to_string(*number);
-      links_.push_back({&pci, name, upper});
+      links_.push_back({&pci, nullptr, name, upper});
       gpus_[*number] = {&*pci.gpu, &pci, *number, std::move(name), cpu};
     }
     return;
   }
   if (pci.nic) {
-    add_nets(pci, upper);
+    add_nets(*pci.nic, &pci, upper);
     return;
   }
   const std::string name = "pcie-switch" + std::to_string(switches_.size());
   switches_.push_back(&pci);
-  links_.push_back({&pci, name, upper});
+  links_.push_back({&pci, nullptr, name, upper});
   for (const MachinePci& child : pci.children) {
     visit(child, name, cpu);
   }
 }
 
-void MachineParts::add_nets(const MachinePci& pci, const std::string& upper) {
-  for (const MachineNet& net : pci.nic->nets) {
-    if (net.dev) {
-      links_.push_back({&pci, "nic" + std::to_string(nets_.size()), upper});
-      nets_.push_back({&net, pci.device_class, {}});
+void MachineParts::add_nets(const MachineNic& nic, const MachinePci* pci,
+                            const std::string& upper) {
+  for (const MachineNet& net : nic.nets) {
+    if (net.dev && numbers_of_nets_.emplace(host_, *net.dev).second) {
+      links_.push_back({pci, &net, "nic" + std::to_string(nets_.size()), upper});
+      nets_.push_back({&net, pci, host_});
     }
   }
 }

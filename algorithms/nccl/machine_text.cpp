@@ -26,12 +26,21 @@ std::optional<Value> by_prefix(const std::array<Word<Value>, Size>& words, std::
   return std::nullopt;
 }
 
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 bool is_hex_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/// The digits a text begins with; what does not fit saturates.
-std::uint64_t hexadecimal(std::string_view digits) {
+/// The digits a text begins with, behind blanks and "0x" if they are there; what does not fit
+/// saturates.
+std::uint64_t digits_of(std::string_view digits) {
+  while (!digits.empty() && is_blank(digits.front())) {
+    digits.remove_prefix(1);
+  }
+  if (digits.starts_with("0x") || digits.starts_with("0X")) {
+    digits.remove_prefix(2);
+  }
   std::uint64_t number = 0;
   const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
   if (result.ec == std::errc::result_out_of_range) {
@@ -90,7 +99,7 @@ std::uint64_t bus_number(std::string_view bus_id) {
 }
 
 std::int64_t c_number(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || (text.front() >= '\t' && text.front() <= '\r'))) {
+  while (!text.empty() && is_blank(text.front())) {
     text.remove_prefix(1);
   }
   const bool negative = text.starts_with('-');
@@ -116,13 +125,9 @@ std::int64_t c_number(std::string_view text) {
   return negative ? -number : number;
 }
 
-std::uint64_t asic_of_guid(std::string_view guid) {
-  return guid.starts_with("0x") ? hexadecimal(guid.substr(2)) : 0;
-}
+std::uint64_t asic_of_guid(std::string_view guid) { return digits_of(guid); }
 
-std::uint64_t host_number(std::string_view host_hash) {
-  return hexadecimal(host_hash.starts_with("0x") ? host_hash.substr(2) : host_hash);
-}
+std::uint64_t host_number(std::string_view host_hash) { return digits_of(host_hash); }
 
 CpuArchitecture architecture_of(std::string_view name) {
   static constexpr std::array<Word<CpuArchitecture>, 3> words{{

@@ -26,7 +26,8 @@ namespace collsim::nccl {
 /// What does not fit saturates.
 [[nodiscard]] std::int64_t c_number(std::string_view text);
 
-/// The number that tells the asics of network devices apart: the digits behind "0x", else 0.
+/// The number that tells the asics of network devices apart: hexadecimal digits, with or without "0x"; 0
+/// if there are none.
 [[nodiscard]] std::uint64_t asic_of_guid(std::string_view guid);
 
 /// What tells hosts apart: hexadecimal digits, with or without "0x"; 0 if there are none.

@@ -32,6 +32,7 @@ collsim::nccl::Decisions prediction() {
   }
   input.machine.cpus.push_back(cpu);
   input.constants.max_channels = 64;
+  input.constants.max_ranks_per_node = 72;
   input.constants.max_nvls_heads = 32;
   input.constants.speeds = {{0, {24, 20, 12, 6, 3}, {24, 12, 6, 3}}};
   return collsim::nccl::Decisions(input);

@@ -191,6 +191,26 @@ class Files(Case):
         log = self.compared("--cluster", "dgx-h100")
         self.assertEqual((log["communicators"], log["ranks"], log["differences"]), (2, 8, []))
 
+    def test_more_nodes_than_are_tried(self):
+        # 8 GPUs a node: 262,144 ranks are 32,768 nodes.
+        for nodes, too_many in ((32_768, False), (32_769, True)):
+            document = self.decided("--cluster", "dgx-h100-x4")
+            self.log(document | {"nodes": nodes, "ranks": 8 * nodes})
+            log = self.compared("--cluster", "dgx-h100")
+            self.assertEqual((log["nodes"], log["too_many_nodes"]), (nodes, too_many))
+            tried = any(f"--nodes {nodes}" in row["changes"] for row in log["explanations"])
+            self.assertFalse(too_many and tried)
+        text = self.output("tuning", "--cluster", "dgx-h100", "--log", "nccl.log")
+        self.assertIn("  warning: a communicator of 32,769 nodes is not tried: with the GPUs of the node given it would "
+                      "have more than 262,144 ranks\n", text)
+
+    def test_nodes_without_a_rank_are_not_read(self):
+        # 8 of the 9 ranks are on this node, so there are two nodes at most.
+        line = "host:10:11 [0] NCCL INFO comm 0xa rank 0 nRanks 9 nNodes {} localRanks 8 localRank 0 MNNVL 0\n"
+        for nodes, read in ((2, 2), (3, None)):
+            self.file("nccl.log", line.format(nodes))
+            self.assertEqual(self.compared("--cluster", "dgx-h100")["nodes"], read)
+
     def test_a_log_that_tells_nothing(self):
         self.file("nccl.log", "host:10:11 [0] NCCL INFO cudaDriverVersion 12080\n")
         text = self.output("tuning", "--cluster", "dgx-h100", "--log", "nccl.log")

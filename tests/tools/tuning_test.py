@@ -109,6 +109,33 @@ class Decisions(program.Case):
         self.assertRegex(self.output("tuning", "all_to_all", "--cluster", "dgx-h100-x4", "--bytes", "64M"),
                          r"on another node +Simple +2 +1 MiB +128 KiB")
 
+    def test_the_rounds_of_sends_and_receives(self):
+        # Four nodes are four groups of eight, visited at distances 0, 1, 3, 2; round 8 d + l sends to the rank l places on.
+        words = ["all_to_all", "--cluster", "dgx-h100-x4", "--bytes", "64M"]
+        cut = tuning(self, *words)["send_recv"]
+        self.assertEqual(cut["group"], 8)
+        rounds = cut["rounds_rank0"]
+        self.assertEqual([row["send_to"] for row in rounds],
+                         [8 * group + place for group in (0, 1, 3, 2) for place in range(8)])
+        self.assertEqual([row["receive_from"] for row in rounds],
+                         [8 * group + (8 - place) % 8 for group in (0, 3, 1, 2) for place in range(8)])
+        # Two channels of 16 a peer; groups begin at 0, 1, 2, 3 with four bits reversed.
+        self.assertEqual([row["send_channels"] for row in rounds[8::8]], [[8, 9], [4, 5], [12, 13]])
+        self.assertEqual(rounds[0], {"round": 0, "send_to": 0, "send_channels": [0, 1], "receive_from": 0,
+                                     "receive_channels": [0, 1]})
+        # To the next rank in round 1, from the one before, rank 31 of group 3: that group is received from second, in its round 1.
+        words[0] = "send_recv"
+        sent = tuning(self, *words)["send_recv"]["rounds_rank0"]
+        self.assertEqual([(row["round"], row.get("send_to"), row.get("receive_from")) for row in sent],
+                         [(1, 1, None), (9, None, 31)])
+        words[0] = "gather"
+        self.assertTrue(all("send_to" not in row for row in tuning(self, *words)["send_recv"]["rounds_rank0"][1:]))
+        words[0] = "all_to_all"
+        text = self.output("tuning", *words)
+        self.assertRegex(text, r"\n +9 +9 +8-9 +31 +8-9\n")
+        self.assertTrue(text.endswith("  and 16 more\n"), text)
+        self.assertEqual(tuning(self, *words, "--env", "NCCL_P2P_SCHEDULE_GROUP_SIZE=4")["send_recv"]["group"], 4)
+
     def test_csv_has_a_line_an_entry(self):
         lines = self.output("tuning", "all_gather", "--cluster", "dgx-h100", "--format", "csv").splitlines()
         self.assertEqual(lines[0], "collective,algorithm,protocol,latency_us,bandwidth_GBps,excluded")
@@ -133,6 +160,22 @@ class Decisions(program.Case):
                      "algorithm to choose")
         self.refused(["tuning", "all_reduce", "--cluster", "dgx-h100", "--bytes", "3"],
                      "error: --bytes: no whole element for each rank: NCCL runs nothing")
+
+    def test_more_ranks_a_node_than_nccl_takes(self):
+        words = ["tuning", "--cluster", "gb200-nvl72", "--nccl"]
+        hint = "hint: GPUs of one NVLink domain are of one node, whatever their hosts"
+        for version in ("2.22.3", "2.24"):
+            name = "2.21-2.22" if version == "2.22.3" else version
+            self.refused([*words, version],
+                         f"error: a node of 72 GPUs: NCCL {name} takes at most 64 ranks a node\n{hint}")
+        self.output(*words, "2.24", "--gpus-per-node", "64")
+        self.output(*words, "2.25")
+        self.file("large.yaml", "name: large\nnode:\n  gpus: 73\n  compute_capability: 10.0\n  devices:\n"
+                  "    - {name: nvswitch, kind: nvswitch}\n    - {name: cpu, kind: cpu, processor: {vendor: arm}}\n"
+                  "  links:\n    - {from: gpu, to: nvswitch, kind: nvlink, bandwidth: 900 GB/s, latency: 300 ns}\n"
+                  "    - {from: gpu, to: cpu, kind: pcie, bandwidth: 63 GB/s, latency: 170 ns}\n")
+        self.refused(["tuning", "--cluster", "large.yaml"],
+                     f"error: a node of 73 GPUs: NCCL 2.28 takes at most 72 ranks a node\n{hint}")
 
     def test_a_machine_that_is_not_described_enough(self):
         done = self.run_program("tuning", "--cluster", "textbook-star")
@@ -282,6 +325,20 @@ class TopologyFiles(program.Case):
         self.assertEqual(done.stderr.splitlines(),
                          ["note: links between CPUs are those of their sort: the file does not tell them",
                           "note: the NICs join one switch that nothing in the file tells of"])
+
+    def test_a_missing_file_is_named_with_its_variable(self):
+        for name in ("NCCL_TOPO_FILE", "NCCL_GRAPH_FILE"):
+            self.refused(["tuning", "--cluster", "dgx-h100", "--env", f"{name}=none.xml"],
+                         f'error: {name}: cannot read "none.xml": no such file')
+
+    def test_an_import_refuses_what_tuning_refuses(self):
+        gpu = '<pci busid="0000:0{}:00.0" class="0x030200" link_speed="" link_width="16"><gpu dev="0" sm="80" rank="0" gdr="1"/></pci>\n'
+        self.file("twice.xml", '<system version="1">\n<cpu numaid="0" arch="arm64">\n'
+                  + gpu.format(1) + gpu.format(2) + "</cpu>\n</system>\n")
+        for words in (["tuning", "--cluster", "twice.xml"], ["topology", "import", "twice.xml"]):
+            done = self.run_program(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("twice.xml:4:101: error: gpu.rank: two GPUs have rank 0\n", done.stderr)
 
     def test_mistakes_in_the_file_are_located(self):
         self.file("bad.xml", '<system version="1">\n<cpu numaid="0"\n')

@@ -343,8 +343,8 @@ TEST_CASE("a mistake in a node's file is shown there", "[load]") {
             ":2:1: error: node.link: unknown key, did you mean \"links\"?\n"
             "  link: []\n"
             "  ^\n"
-            "hint: accepted: name, description, gpus, compute_capability, hosts, devices, links, "
-            "gpu_memory or host_memory");
+            "hint: accepted: name, description, gpus, compute_capability, parameters, gpudirect, "
+            "cuda_devices, hosts, devices, links, gpu_memory or host_memory");
   folder.write("nodes/bad.yaml", "");
   CHECK(message_of("a", path) == node + ": error: empty: expected a YAML mapping");
   // The model's complaints too.

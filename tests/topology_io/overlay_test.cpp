@@ -140,8 +140,8 @@ TEST_CASE("a path that means nothing is named with the nearest one", "[overlay]"
   CHECK(message(two_gpus(), {"node.link[0].bandwidth=1 GB/s"}) ==
         "--set node.link[0].bandwidth=1 GB/s: error: node.link: unknown key, did you mean "
         "\"links\"?\n"
-        "hint: accepted: name, description, gpus, compute_capability, hosts, devices, links, "
-        "gpu_memory or host_memory");
+        "hint: accepted: name, description, gpus, compute_capability, parameters, gpudirect, "
+        "cuda_devices, hosts, devices, links, gpu_memory or host_memory");
   CHECK(message(two_gpus(), {"node.links[0].bandwith=1 GB/s"}) ==
         "--set node.links[0].bandwith=1 GB/s: error: node.links[0].bandwith: unknown key, did you "
         "mean \"bandwidth\"?\n"

@@ -1,7 +1,9 @@
 // What a description says of a machine for the sake of NCCL's choices: processors, compute
 // capability, hosts, environment.
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/topology_io/description.hpp"
@@ -90,7 +92,80 @@ TEST_CASE("hosts share a node's devices evenly") {
                  "x.yaml:5:10: error: node.hosts: expected a divisor of the 4 GPUs, got \"3\""));
   CHECK_THAT(message(replaced(box, "hosts: 2", "hosts: 4")),
              Catch::Matchers::ContainsSubstring(
-                 "node.hosts: expected a divisor of the 2 devices \"cpu\", got \"4\""));
+                 "node.hosts: expected a divisor of the 2 devices of kind cpu, got \"4\""));
+}
+
+TEST_CASE("what NICs and PCIe switches tell NCCL of themselves is read") {
+  const std::string text =
+      "name: a\n"
+      "node:\n"
+      "  gpus: 2\n"
+      "  gpudirect: false\n"
+      "  cuda_devices: [3, 1]\n"
+      "  devices:\n"
+      "    - {name: cpu, kind: cpu}\n"
+      "    - {name: s, kind: pcie-switch, pci_ids: \"1000:c030:1000:100B\"}\n"
+      "    - {name: a, kind: nic, speed: 100 Gb/s, latency: 2 us, gpudirect: false,\n"
+      "       collnet: true, card: 2, guid: 0x0200000000000011, port: 0, number: 7}\n"
+      "    - {name: b, kind: nic}\n"
+      "  links:\n"
+      "    - {from: gpu, to: cpu, kind: pcie, bandwidth: 1 GB/s, latency: 1 us}\n";
+  const NodeSpec node = spec_of(text).node;
+  CHECK_FALSE(node.gpudirect);
+  CHECK(node.cuda_devices == std::vector<std::uint32_t>{3, 1});
+  REQUIRE(node.devices[1].pci_ids);
+  CHECK(node.devices[1].pci_ids->vendor == 0x1000);
+  CHECK(node.devices[1].pci_ids->device == 0xc030);
+  CHECK(node.devices[1].pci_ids->subsystem_device == 0x100b);
+  const NicSpec& nic = node.devices[2].nic;
+  CHECK(nic.speed == Bandwidth::bytes_per_second(12'500'000'000));
+  CHECK(nic.latency == Duration(2'000'000));
+  CHECK_FALSE(nic.gpudirect);
+  CHECK(nic.collnet);
+  CHECK(nic.card == 2U);
+  CHECK(nic.guid == "0x0200000000000011");
+  CHECK(nic.port == 0);
+  CHECK(nic.number == 7U);
+  const NicSpec& plain = node.devices[3].nic;
+  CHECK_FALSE(plain.speed);
+  CHECK(plain.gpudirect);
+  CHECK_FALSE(plain.collnet);
+  CHECK(plain.port == 1);
+
+  const auto says = [&](const std::string& from, const std::string& to, const std::string& error) {
+    CAPTURE(to);
+    CHECK_THAT(message(replaced(text, from, to)), Catch::Matchers::ContainsSubstring(error));
+  };
+  says("[3, 1]", "[3]",
+       "x.yaml:5:17: error: node.cuda_devices: expected a number for each of the 2 "
+       "GPUs, got 1");
+  says("[3, 1]", "[3, x]",
+       "x.yaml:5:21: error: node.cuda_devices[1]: expected a whole number from "
+       "0 to 65535, got \"x\"");
+  says("[3, 1]", "[3, -1]", "node.cuda_devices[1]: expected a whole number from 0 to 65535");
+  says("[3, 1]", "[3, [1]]",
+       "node.cuda_devices[1]: expected a whole number from 0 to 65535, got a "
+       "list");
+  says("gpudirect: false\n  cuda", "gpudirect: no\n  cuda",
+       "x.yaml:4:14: error: node.gpudirect: expected true or false, got \"no\"");
+  says("{name: b, kind: nic}", "{name: b, kind: cpu, card: 1}",
+       "node.devices[3].card: only devices of kind nic have one");
+  says("{name: b, kind: nic}", "{name: b, kind: nic, pci_ids: \"1:2:3:4\"}",
+       "node.devices[3].pci_ids: only devices of kind pcie-switch have one");
+  says("100 Gb/s", "0 Gb/s", "node.devices[2].speed: expected more than 0");
+  says("0x0200000000000011", "17",
+       "node.devices[2].guid: expected a hexadecimal number of 64 bits "
+       "such as 0x1f, got \"17\"");
+  says("0x0200000000000011", "0x10200000000000011",
+       "node.devices[2].guid: expected a hexadecimal number of 64 bits");
+  says("card: 2", "card: -1", "node.devices[2].card: expected a whole number from 0 to 65535");
+  for (const std::string wrong : {"1000:c030:1000", "1000:c030:1000:x", "1000:c030:1000:10000",
+                                  "1000::1000:1", "1:2:3:4:5"}) {
+    says("1000:c030:1000:100B", wrong,
+         "node.devices[1].pci_ids: expected vendor, device, subsystem vendor and device as "
+         "hexadecimal numbers, such as \"1000:c030:1000:1004\", got \"" +
+             wrong + "\"");
+  }
 }
 
 TEST_CASE("an environment is a mapping of names to text") {

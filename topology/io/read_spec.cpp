@@ -5,10 +5,12 @@
 #include <charconv>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "topology/error.hpp"
+#include "topology/io/read_devices.hpp"
 #include "topology/io/read_fabric.hpp"
 #include "topology/io/read_gpu_memory.hpp"
 #include "topology/io/yaml_reader.hpp"
@@ -21,12 +23,6 @@ constexpr IntegerRange parallel_links{1, 4096};
 constexpr IntegerRange bonded_links{1, 4096};
 constexpr IntegerRange node_numbers{0, (1U << 20) - 1};
 
-constexpr std::array<Choice<DeviceKind>, 6> device_kinds{{{"gpu", DeviceKind::Gpu},
-                                                          {"nvswitch", DeviceKind::Nvswitch},
-                                                          {"pcie-switch", DeviceKind::PcieSwitch},
-                                                          {"cpu", DeviceKind::Cpu},
-                                                          {"nic", DeviceKind::Nic},
-                                                          {"switch", DeviceKind::NetworkSwitch}}};
 constexpr std::array<Choice<Connect>, 4> connects{{{"all", Connect::All},
                                                    {"one-to-one", Connect::OneToOne},
                                                    {"grouped", Connect::Grouped},
@@ -57,46 +53,6 @@ LinkSpec read_link(ReadContext context, const LocatedNode& item, bool joins_fami
   return link;
 }
 
-constexpr std::array<Choice<ProcessorVendor>, 5> vendors{{{"intel", ProcessorVendor::Intel},
-                                                          {"amd", ProcessorVendor::Amd},
-                                                          {"arm", ProcessorVendor::Arm},
-                                                          {"power", ProcessorVendor::Power},
-                                                          {"zhaoxin", ProcessorVendor::Zhaoxin}}};
-
-ProcessorSpec read_processor(const MappingReader& device) {
-  constexpr IntegerRange cpuid{0, 4095};
-  const MappingReader reader = device.mapping("processor", {"vendor", "family", "model"});
-  ProcessorSpec processor;
-  processor.vendor = reader.choice("vendor", choices(vendors));
-  if (processor.vendor == ProcessorVendor::Arm || processor.vendor == ProcessorVendor::Power) {
-    for (const std::string key : {"family", "model"}) {
-      if (reader.has(key)) {
-        reader.refuse_key(key, "only x86 processors have one");
-      }
-    }
-    return processor;
-  }
-  processor.family = reader.integer("family", cpuid);
-  processor.model = reader.integer("model", cpuid);
-  return processor;
-}
-
-DeviceGroupSpec read_devices(const MappingReader& device) {
-  DeviceGroupSpec group;
-  group.name = device.text("name");
-  group.kind = device.choice("kind", choices(device_kinds));
-  if (device.has("count")) {
-    group.count = device.integer("count", device_counts);
-  }
-  if (device.has("processor")) {
-    if (group.kind != DeviceKind::Cpu) {
-      device.refuse_key("processor", "only devices of kind cpu are processors");
-    }
-    group.processor = read_processor(device);
-  }
-  return group;
-}
-
 /// "9.0" as 90.
 std::uint32_t read_compute_capability(const MappingReader& node) {
   const std::string text = node.text("compute_capability");
@@ -113,21 +69,51 @@ std::uint32_t read_compute_capability(const MappingReader& node) {
   return major * 10 + minor;
 }
 
+/// The number of each GPU.
+std::vector<std::uint32_t> read_cuda_devices(ReadContext context, const MappingReader& reader,
+                                             std::uint32_t gpus) {
+  constexpr std::uint32_t most = 65535;
+  std::vector<std::uint32_t> numbers;
+  std::string all;
+  for (const LocatedNode& item : reader.items("cuda_devices")) {
+    const YamlNode& node = context.tree.node(item.id);
+    std::uint32_t number = 0;
+    const char* const end = node.text.data() + node.text.size();
+    const auto read = std::from_chars(node.text.data(), end, number);
+    if (!node.is_scalar() || read.ec != std::errc() || read.ptr != end || number > most) {
+      refuse_at(context.tree, node.position, item.path,
+                "expected a whole number from 0 to " + std::to_string(most) + ", got " +
+                    found_text(node));
+    }
+    numbers.push_back(number);
+    all += (all.empty() ? "" : ", ") + node.text;
+  }
+  if (numbers.size() != gpus) {
+    reader.refuse("cuda_devices", "expected a number for each of the " + std::to_string(gpus) +
+                                      " GPUs, got " + std::to_string(numbers.size()));
+  }
+  const LocatedNode list = *reader.find("cuda_devices");
+  context.values.push_back(
+      {list.path, all, context.tree.sources().origin(context.tree.node(list.id).position)});
+  return numbers;
+}
+
 /// As many machines as share the devices evenly.
 std::uint32_t read_hosts(const MappingReader& reader, const NodeSpec& node) {
   const std::uint32_t hosts = reader.integer("hosts", device_counts, Default<std::uint32_t>{1});
-  if (node.gpus % hosts != 0) {
-    reader.refuse("hosts", "expected a divisor of the " + std::to_string(node.gpus) +
-                               " GPUs, got \"" + std::to_string(hosts) + "\"");
-  }
-  for (const DeviceGroupSpec& group : node.devices) {
-    const bool dealt = group.kind == DeviceKind::Cpu || group.kind == DeviceKind::Nic ||
-                       group.kind == DeviceKind::PcieSwitch;
-    if (dealt && group.count.value_or(1) % hosts != 0) {
-      reader.refuse("hosts", "expected a divisor of the " +
-                                 std::to_string(group.count.value_or(1)) + " devices \"" +
-                                 group.name + "\", got \"" + std::to_string(hosts) + "\"");
+  const auto require_dealt = [&](std::uint64_t count, const std::string& devices) {
+    if (count % hosts != 0) {
+      reader.refuse("hosts", "expected a divisor of the " + std::to_string(count) + " " + devices +
+                                 ", got \"" + std::to_string(hosts) + "\"");
     }
+  };
+  require_dealt(node.gpus, "GPUs");
+  for (const DeviceKind kind : {DeviceKind::Cpu, DeviceKind::PcieSwitch, DeviceKind::Nic}) {
+    std::uint64_t count = 0;
+    for (const DeviceGroupSpec& group : node.devices) {
+      count += group.kind == kind ? group.count.value_or(1) : 0;
+    }
+    require_dealt(count, "devices of kind " + std::string(name_of(kind)));
   }
   return hosts;
 }
@@ -137,9 +123,10 @@ NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::s
   if (!located) {
     owner.refuse_missing("node", hint);
   }
-  const MappingReader reader(context, *located,
-                             {"name", "description", "gpus", "compute_capability", "parameters",
-                              "hosts", "devices", "links", "gpu_memory", "host_memory"});
+  const MappingReader reader(
+      context, *located,
+      {"name", "description", "gpus", "compute_capability", "parameters", "gpudirect",
+       "cuda_devices", "hosts", "devices", "links", "gpu_memory", "host_memory"});
   NodeSpec node;
   node.name = reader.text("name", Default<std::string>{"node"});
   if (reader.has("description")) {
@@ -152,9 +139,12 @@ NodeSpec read_node(ReadContext context, const MappingReader& owner, const std::s
   if (reader.has("parameters")) {
     node.parameters = reader.text("parameters");
   }
+  node.gpudirect = read_flag(reader, "gpudirect", node.gpudirect);
+  if (reader.has("cuda_devices")) {
+    node.cuda_devices = read_cuda_devices(context, reader, node.gpus);
+  }
   for (const LocatedNode& item : reader.items("devices")) {
-    node.devices.push_back(
-        read_devices(MappingReader(context, item, {"name", "kind", "count", "processor"})));
+    node.devices.push_back(read_device_group(context, item));
   }
   for (const LocatedNode& item : reader.items("links")) {
     node.links.push_back(read_link(context, item, true));
@@ -229,7 +219,7 @@ ExplicitGraphSpec read_graph(ReadContext context, const MappingReader& cluster) 
     const MappingReader entry(context, item, {"name", "kind", "node"});
     ExplicitDeviceSpec device;
     device.name = entry.text("name");
-    device.kind = entry.choice("kind", choices(device_kinds));
+    device.kind = entry.choice("kind", device_kinds());
     if (entry.has("node") || needs_node(device.kind)) {
       device.node = entry.integer("node", node_numbers, Default<std::uint32_t>{0});
     }

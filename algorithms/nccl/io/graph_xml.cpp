@@ -67,13 +67,15 @@ class GraphReader {
       reader_.warn(element, "pattern", "no pattern of NCCL has this number: graph left out");
       return;
     }
+    if (!ids_.insert(id).second) {
+      reader_.fail(element, "id", "two graphs have the number " + std::to_string(id),
+                   "NCCL reads one of each");
+    }
     GraphOfFile result;
     result.role = static_cast<GraphRole>(id);
     Graph& graph = result.graph;
     graph.pattern = static_cast<Pattern>(pattern);
     graph.cross_nic = reader_.required_number(element, "crossnic", {0, 2});
-    graph.bandwidth_intra = required_decimal(element, "speedintra");
-    graph.bandwidth_inter = required_decimal(element, "speedinter");
     graph.latency_inter = reader_.decimal(element, "latencyinter").value_or(0.0F);
     graph.type_intra = path_type(element, "typeintra");
     graph.type_inter = path_type(element, "typeinter");
@@ -83,6 +85,8 @@ class GraphReader {
         graph.channels.push_back(read_channel(child));
       }
     }
+    graph.bandwidth_intra = speed(element, "speedintra", graph);
+    graph.bandwidth_inter = speed(element, "speedinter", graph);
     const int channels = reader_.required_number(element, "nchannels", {0, 65535});
     if (static_cast<std::size_t>(channels) != graph.channels.size()) {
       reader_.warn(element, "nchannels",
@@ -95,11 +99,19 @@ class GraphReader {
     read.graphs.push_back(std::move(result));
   }
 
-  float required_decimal(const XmlElement& element, std::string_view attribute) const {
-    if (const auto value = reader_.decimal(element, attribute)) {
-      return *value;
+  /// GB/s a channel; 0 where there is none.
+  float speed(const XmlElement& element, std::string_view attribute, const Graph& graph) const {
+    constexpr float most = 100'000;
+    const auto value = reader_.decimal(element, attribute);
+    if (!value) {
+      reader_.fail(element, attribute, "is missing");
     }
-    reader_.fail(element, attribute, "is missing");
+    if (*value > most || (*value == 0 && !graph.channels.empty())) {
+      reader_.fail(element, attribute,
+                   "expected GB/s of a channel, more than 0 and at most 100000, got " +
+                       in_quotes(*reader_.text(element, attribute)));
+    }
+    return *value;
   }
 
   PathType path_type(const XmlElement& element, std::string_view attribute) {
@@ -192,6 +204,7 @@ class GraphReader {
   XmlReader reader_;
   const std::vector<int>& gpu_devs_;
   bool hexadecimal_;
+  std::set<int> ids_{};  ///< of graphs that were read
 };
 
 /// As C's "%#x": "0", "0x1", "0x1f".

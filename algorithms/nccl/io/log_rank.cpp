@@ -244,7 +244,8 @@ std::optional<InitLine> read_init_line(std::string_view text) {
     line.local_ranks = number(" localRanks ");
     const bool whole = line.nodes && line.local_ranks && *line.nodes >= 1 &&
                        *line.local_ranks >= 1 && *line.nodes <= *ranks &&
-                       *line.local_ranks <= *ranks && number(" localRank ");
+                       *line.local_ranks <= *ranks && number(" localRank ") &&
+                       *line.nodes - 1 <= *ranks - *line.local_ranks;
     return whole ? std::optional(line) : std::nullopt;
   }
   if (text.ends_with("Init COMPLETE")) {

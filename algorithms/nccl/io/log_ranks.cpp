@@ -12,7 +12,7 @@ namespace {
 // What a hostile file may make us keep.
 constexpr std::size_t most_rank_logs = 65536;
 constexpr std::size_t most_streams = 262144;
-constexpr std::size_t most_choices = 100'000;
+constexpr std::size_t most_choices = 20'000;
 constexpr std::size_t most_variables = 1000;
 
 std::string_view without_blanks_at_end(std::string_view text) {

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "algorithms/nccl/io/machine_yaml_parts.hpp"
 #include "algorithms/nccl/machine_parts.hpp"
 #include "algorithms/nccl/machine_text.hpp"
 #include "algorithms/nccl/pcie_sort.hpp"
@@ -109,16 +109,6 @@ std::string processor_text(const MachineCpu& cpu) {
          ", model: " + number(cpu.model_id) + " }";
 }
 
-/// Mb/s, as NCCL takes it.
-int net_speed(const MachineNet& net) {
-  constexpr int default_speed = 10'000;
-  return net.speed > 0 ? net.speed : default_speed;
-}
-
-Bandwidth megabits(int speed) {
-  return Bandwidth::bytes_per_second(std::int64_t{speed} * megabyte / 8);
-}
-
 /// Writes the description of one machine.
 class Writer {
  public:
@@ -140,21 +130,18 @@ class Writer {
  private:
   std::string node_text() {
     const int sm = parts_.gpus().front().gpu->sm;
-    for (const GpuPart& part : parts_.gpus()) {
-      if (part.gpu->sm != sm) {
-        notes_.emplace_back("the GPUs differ in compute capability: that of the first is kept");
-        break;
-      }
-    }
     std::string text = "  name: node\n";
     text += "  gpus: " + std::to_string(parts_.gpus().size()) + "\n";
     if (machine_.maker == Maker::Nvidia) {
       text += "  compute_capability: " + std::to_string(sm / 10) + "." + std::to_string(sm % 10);
       text += "\n";
     }
-    if (const std::size_t hosts = parts_.hosts(); hosts > 1) {
+    const std::size_t hosts = parts_.hosts();
+    text += gpus_text(parts_, notes_);
+    if (hosts > 1) {
       text += "  hosts: " + std::to_string(hosts) + "\n";
     }
+    note_lost_parts(machine_, parts_, notes_);
     text += devices_text();
     text += links_text();
     return text;
@@ -165,15 +152,9 @@ class Writer {
     if (parts_.has_nvswitch()) {
       text += "    - { name: nvswitch, kind: nvswitch }\n";
     }
-    if (!parts_.switches().empty()) {
-      text += "    - { name: pcie-switch, kind: pcie-switch, count: " +
-              std::to_string(parts_.switches().size()) + " }\n";
-    }
+    text += switches_text(parts_);
     text += cpus_text();
-    if (!parts_.nets().empty()) {
-      text +=
-          "    - { name: nic, kind: nic, count: " + std::to_string(parts_.nets().size()) + " }\n";
-    }
+    text += nics_text(parts_, notes_);
     return text;
   }
 
@@ -198,8 +179,12 @@ class Writer {
   std::string links_text() {
     std::string text = "  links:\n";
     text += nvlinks_text();
-    for (const PcieLink& link : parts_.pcie_links()) {
+    for (const TreeLink& link : parts_.links()) {
       text += "  ";
+      if (link.pci == nullptr) {
+        text += link_text(link.lower, link.upper, "generic", 1, net_bandwidth(*link.net), "360 ns");
+        continue;
+      }
       text +=
           link_text(link.lower, link.upper, "pcie", 1,
                     pcie_bandwidth(link.pci->link_speed, link.pci->link_width),
@@ -207,22 +192,7 @@ class Writer {
                     : link.upper.starts_with("cpu") && link.lower.starts_with("gpu") ? "170 ns"
                                                                                      : "110 ns");
     }
-    text += virtual_links_text();
     text += sockets_text();
-    return text;
-  }
-
-  /// NICs that stand at a CPU without PCIe.
-  std::string virtual_links_text() {
-    std::string text;
-    for (std::size_t i = 0; i < parts_.nets().size(); ++i) {
-      const NetPart& part = parts_.nets()[i];
-      if (!part.cpu.empty()) {
-        text += "  ";
-        text += link_text("nic" + std::to_string(i), part.cpu, "generic", 1,
-                          megabits(net_speed(*part.net)), "360 ns");
-      }
-    }
     return text;
   }
 
@@ -302,24 +272,15 @@ class Writer {
     if (parts_.nets().empty()) {
       return {};
     }
-    std::map<int, std::size_t> speeds;
-    bool ethernet = true;
-    for (const NetPart& part : parts_.nets()) {
-      ++speeds[net_speed(*part.net)];
-      ethernet = ethernet && !part.device_class.starts_with("0x0207");
-    }
-    const auto most =
-        std::ranges::max_element(speeds, {}, [](const auto& entry) { return entry.second; });
-    if (speeds.size() > 1) {
-      notes_.emplace_back("the NICs differ in speed: all get that of most of them, " +
-                          std::to_string(most->first) + " Mb/s");
-    }
+    const bool ethernet = std::ranges::none_of(parts_.nets(), [](const NetPart& part) {
+      return part.pci != nullptr && part.pci->device_class.starts_with("0x0207");
+    });
     notes_.emplace_back("the NICs join one switch that nothing in the file tells of");
     std::string text = "fabric:\n  kind: single-switch\n  switch: { latency: ";
     text += ethernet ? "600 ns" : "200 ns";
     text += " }\n  link: { kind: ";
     text += ethernet ? "ethernet" : "infiniband";
-    text += ", bandwidth: " + to_text(megabits(most->first));
+    text += ", bandwidth: " + to_text(usual_net_bandwidth(parts_));
     text += ", latency: 30 ns }\n";
     return text;
   }

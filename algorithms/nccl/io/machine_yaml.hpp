@@ -5,7 +5,8 @@
 // The file tells links by generation, lanes and count: bandwidths become nominal ones. It tells no
 // latencies, no links between CPUs and no fabric: latencies are those of configs/README.md, the link
 // between two CPUs is that of their sort, and the NICs join one ideal switch, so that `nodes` may be
-// raised. Each network device becomes a NIC of its own.
+// raised. Each network device becomes a NIC of its own, with what NCCL reads of it
+// (machine_yaml_parts.hpp): NCCL decides from the description as from the file, but for what a note names.
 
 #include <string>
 #include <vector>

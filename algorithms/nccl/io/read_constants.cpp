@@ -12,14 +12,16 @@ namespace collsim::nccl {
 
 namespace {
 
-constexpr std::array keys{
-    "description",     "versions", "base",     "latency",   "caps",   "nvls",    "ring",
-    "tree_correction", "rules",    "channels", "send_recv", "nvlink", "sockets", "search_speeds"};
+constexpr std::array keys{"description", "versions", "base",         "latency",
+                          "caps",        "nvls",     "ring",         "tree_correction",
+                          "rules",       "channels", "ranks",        "send_recv",
+                          "nvlink",      "sockets",  "search_speeds"};
 constexpr std::array generation_words{"volta", "ampere", "hopper", "blackwell"};
 constexpr std::size_t most_corrections = 32;
 constexpr std::size_t most_speeds = 64;
 constexpr std::size_t most_listed = 16;
 constexpr IntegerRange channel_range{1, 64};
+constexpr IntegerRange rank_range{1, 1024};
 constexpr IntegerRange sm_range{0, 999};
 
 template <std::size_t Size>
@@ -291,6 +293,8 @@ void read_constants(const ConstantsFile& file, TuningConstants& constants) {
   read_corrections(reader, constants);
   read_rules(reader, constants);
   const ConstantsReader channels = reader.inside("channels", {"max"});
+  const ConstantsReader ranks = reader.inside("ranks", {"max_per_node"});
+  ranks.count("max_per_node", rank_range, constants.max_ranks_per_node);
   channels.count("max", channel_range, constants.max_channels);
   read_send_recv(reader, constants);
   read_speeds(context, reader, constants);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,8 @@
 namespace collsim::nccl {
 
 namespace {
+
+constexpr NumberRange any_rank{0, std::numeric_limits<int>::max()};
 
 using Address = std::pair<std::string, std::uint64_t>;  // host hash, bus number
 
@@ -30,7 +33,7 @@ class Checks {
     }
     if (gpus_ == 0) {
       reader_.warn(root, "", "no GPUs: a template, to which NCCL adds the GPUs it finds");
-    } else if (ranks_ == 0) {
+    } else if (ranks_.empty()) {
       reader_.warn(root, "", "no GPU has a rank: taken in the order of the file");
     }
     check_nvlinks();
@@ -65,9 +68,18 @@ class Checks {
     for (const XmlElement& gpu : pci.children) {
       if (gpu.name == "gpu") {
         ++gpus_;
-        ranks_ += reader_.text(gpu, "rank").has_value() ? 1U : 0U;
+        if (const auto rank = reader_.number(gpu, "rank", any_rank)) {
+          check_rank(gpu, *rank);
+        }
         look_at_gpu(gpu, {host_, number});
       }
+    }
+  }
+
+  void check_rank(const XmlElement& gpu, int rank) {
+    if (!ranks_.insert(rank).second) {
+      reader_.fail(gpu, "rank", "two GPUs have rank " + std::to_string(rank),
+                   "a rank is one GPU's");
     }
   }
 
@@ -90,6 +102,10 @@ class Checks {
       counts[{nvlink.from, nvlink.to}] += nvlink.count;
     }
     for (const Nvlink& nvlink : nvlinks_) {
+      if (nvlink.from == nvlink.to) {
+        reader_.warn(*nvlink.element, "target", "leads from the GPU to itself: no way takes it");
+        continue;
+      }
       if (!with_gpu_.contains(nvlink.to)) {
         reader_.warn(*nvlink.element, "target",
                      "this GPU is not in the file: NCCL leaves the link out");
@@ -108,7 +124,7 @@ class Checks {
   XmlReader& reader_;
   std::string host_;
   std::size_t gpus_ = 0;
-  std::size_t ranks_ = 0;
+  std::set<int> ranks_;
   std::map<Address, const XmlElement*> parents_;
   std::set<Address> with_gpu_;
   std::vector<Nvlink> nvlinks_;

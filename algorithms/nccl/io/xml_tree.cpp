@@ -1,6 +1,7 @@
 #include "algorithms/nccl/io/xml_tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <pugixml.hpp>
 #include <utility>
@@ -12,6 +13,7 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{16} << 20U;
 constexpr std::size_t most_levels = 64;
 constexpr std::size_t most_elements = 65536;
+constexpr std::size_t most_attributes = 64;
 constexpr std::size_t most_name_bytes = 254;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -28,27 +30,34 @@ class Lines {
     }
   }
 
-  [[nodiscard]] XmlPlace place(std::size_t offset) const {
+  /// Goes on from the last place asked for, where that stands before in the line: a file may be one
+  /// line.
+  [[nodiscard]] XmlPlace place(std::size_t offset) {
     const auto next = std::upper_bound(begins_.begin(), begins_.end(), offset);
-    const auto line = static_cast<std::size_t>(next - begins_.begin());
-    std::uint32_t column = 1;
-    for (std::size_t i = begins_[line - 1]; i < std::min(offset, text_.size()); ++i) {
+    const auto line = static_cast<std::uint32_t>(next - begins_.begin());
+    if (line != last_.line || offset < last_offset_) {
+      last_ = {line, 1};
+      last_offset_ = begins_[line - 1];
+    }
+    for (; last_offset_ < std::min(offset, text_.size()); ++last_offset_) {
       // Bytes 10xxxxxx go on with a character of UTF-8.
-      if ((static_cast<unsigned char>(text_[i]) & 0xC0U) != 0x80U) {
-        ++column;
+      if ((static_cast<unsigned char>(text_[last_offset_]) & 0xC0U) != 0x80U) {
+        ++last_.column;
       }
     }
-    return {static_cast<std::uint32_t>(line), column};
+    return last_;
   }
 
  private:
   std::string_view text_;
   std::vector<std::size_t> begins_;
+  XmlPlace last_{};
+  std::size_t last_offset_{0};
 };
 
 class Converter {
  public:
-  Converter(XmlTree& tree, const Lines& lines) : tree_(tree), lines_(lines) {}
+  Converter(XmlTree& tree, Lines& lines) : tree_(tree), lines_(lines) {}
 
   XmlElement convert(const pugi::xml_node& node, std::size_t level) {
     XmlElement element;
@@ -80,6 +89,10 @@ class Converter {
   void add_attributes(const pugi::xml_node& node, std::size_t offset, XmlElement& element) {
     for (const pugi::xml_attribute& attribute : node.attributes()) {
       const std::size_t begin = value_offset(attribute.name(), offset);
+      if (element.attributes.size() == most_attributes) {
+        fail("an element has more than " + std::to_string(most_attributes) + " attributes",
+             lines_.place(begin));
+      }
       XmlAttribute added{attribute.name(), attribute.value(), lines_.place(begin)};
       if (element.attribute(added.name) != nullptr) {
         fail("attribute " + in_quotes(added.name) + " stands twice in one element", added.place);
@@ -113,27 +126,43 @@ class Converter {
   }
 
   XmlTree& tree_;
-  const Lines& lines_;
+  Lines& lines_;
   std::size_t elements_ = 0;
 };
+
+/// The five of XML, or the number of a character.
+bool is_known_entity(std::string_view name) {
+  static constexpr std::array<std::string_view, 5> known{"amp", "lt", "gt", "quot", "apos"};
+  if (!name.starts_with('#')) {
+    return std::ranges::find(known, name) != known.end();
+  }
+  name.remove_prefix(1);
+  const bool hexadecimal = name.starts_with('x');
+  name.remove_prefix(hexadecimal ? 1 : 0);
+  return !name.empty() &&
+         name.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") ==
+             std::string_view::npos;
+}
 
 /// Looks through the text for what NCCL's reader cannot take.
 class StrictReader {
  public:
-  StrictReader(XmlTree& tree, const Lines& lines) : tree_(tree), lines_(lines) {}
+  StrictReader(XmlTree& tree, Lines& lines) : tree_(tree), lines_(lines) {}
 
   void read() {
     const std::string& text = tree_.text;
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (text.compare(i, 4, "<!--") == 0) {
-        const std::size_t end = text.find("-->", i + 4);
-        i = end == std::string::npos ? text.size() : end + 2;
+        i = last_of("-->", i + 4);
+      } else if (text.compare(i, 9, "<![CDATA[") == 0) {
+        note(declaration_, i, "a declaration or CDATA");
+        i = last_of("]]>", i);
       } else if (text[i] == '<') {
         i = read_tag(i);
       } else if (text[i] == '\t') {
         note(tab_, i, "a tab before an element");
       } else if (text[i] == '&') {
-        note(entity_, i, "an entity");
+        read_entity(i);
       }
     }
   }
@@ -143,7 +172,9 @@ class StrictReader {
     const std::string& text = tree_.text;
     if (text.compare(begin, 2, "<?") == 0) {
       note(declaration_, begin, "an XML declaration");
-    } else if (text.compare(begin, 2, "<!") == 0) {
+      return last_of("?>", begin);
+    }
+    if (text.compare(begin, 2, "<!") == 0) {
       note(declaration_, begin, "a declaration or CDATA");
     }
     char quote = 0;
@@ -153,7 +184,7 @@ class StrictReader {
       if (quote != 0) {
         quote = c == quote ? '\0' : quote;
         if (c == '&') {
-          note(entity_, i, "an entity");
+          read_entity(i);
         }
       } else if (c == '"' || c == '\'') {
         quote = c;
@@ -162,6 +193,25 @@ class StrictReader {
       }
     }
     return i;
+  }
+
+  /// Where what ends so ends.
+  [[nodiscard]] std::size_t last_of(std::string_view end, std::size_t from) const {
+    const std::size_t at = tree_.text.find(end, from);
+    return at == std::string::npos ? tree_.text.size() : at + end.size() - 1;
+  }
+
+  void read_entity(std::size_t at) {
+    constexpr std::size_t longest = 12;
+    const std::string_view behind = std::string_view(tree_.text).substr(at + 1, longest);
+    const std::size_t end = behind.find(';');
+    if (end == std::string_view::npos || !is_known_entity(behind.substr(0, end))) {
+      throw InputError(
+          "this is no well-formed XML: expected &amp; or another entity of XML's own, got " +
+              in_quotes("&" + std::string(behind.substr(0, std::min(end, longest)))),
+          {}, {}, tree_.location(lines_.place(at)));
+    }
+    note(entity_, at, "an entity");
   }
 
   void note(bool& noted, std::size_t offset, const std::string& what) {
@@ -173,7 +223,7 @@ class StrictReader {
   }
 
   XmlTree& tree_;
-  const Lines& lines_;
+  Lines& lines_;
   bool tab_ = false;
   bool entity_ = false;
   bool declaration_ = false;
@@ -213,17 +263,24 @@ XmlTree parse_xml(std::string_view text, const std::string& file) {
     text.remove_prefix(byte_order_mark.size());
   }
   tree.text = text;
-  const Lines lines(tree.text);
+  Lines lines(tree.text);
   Converter converter(tree, lines);
   pugi::xml_document document;
-  const pugi::xml_parse_result result = document.load_buffer(
-      tree.text.data(), tree.text.size(), pugi::parse_default, pugi::encoding_utf8);
+  const pugi::xml_parse_result result =
+      document.load_buffer(tree.text.data(), tree.text.size(),
+                           pugi::parse_default | pugi::parse_fragment, pugi::encoding_utf8);
   if (!result) {
     converter.fail(std::string("this is no well-formed XML: ") + result.description(),
                    lines.place(static_cast<std::size_t>(result.offset)));
   }
   pugi::xml_node root;
   for (const pugi::xml_node& node : document.children()) {
+    if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) {
+      const auto offset = static_cast<std::size_t>(node.offset_debug());
+      converter.fail(std::string("this is no well-formed XML: text ") +
+                         (root ? "behind" : "before") + " the root element",
+                     lines.place(tree.text.find_first_not_of(" \t\r\n", offset)));
+    }
     if (node.type() == pugi::node_element) {
       if (root) {
         converter.fail("a second root element",

@@ -2,7 +2,7 @@
 // An XML text as a plain tree with the place of every element and attribute. Reads proper XML and
 // notes where NCCL's own, stricter reader would refuse it.
 //
-// Limits: 16 MiB, 64 levels, 65,536 elements, 254 bytes a name or value. Text between elements,
+// Limits: 16 MiB, 64 levels, 65,536 elements, 64 attributes each, 254 bytes a name or value. Text between elements,
 // comments and processing instructions are passed over.
 
 #include <cstdint>

@@ -106,6 +106,41 @@ TEST_CASE("a wrong graph file is refused at its place") {
         "\"0x1000000000000000\"");
 }
 
+TEST_CASE("a graph file has one graph of a number") {
+  const std::string typed = "typeintra=\"NVL\" nchannels=\"1\"";
+  const std::string text = graph(typed, two);
+  const std::string twice = text.substr(0, text.find("</graphs>")) +
+                            text.substr(text.find('\n') + 1, text.find("</graphs>"));
+  CHECK(message_of(twice) == "graph.xml:5:12: error: graph.id: two graphs have the number 0");
+}
+
+TEST_CASE("the speed of a graph is one that a channel can have") {
+  const auto with = [](const std::string& intra, const std::string& inter,
+                       const std::string& channels) {
+    return "<graphs version=\"1\">\n<graph id=\"1\" pattern=\"3\" crossnic=\"0\" nchannels=\"" +
+           std::string(channels.empty() ? "0" : "1") + "\" speedintra=\"" + intra +
+           "\" speedinter=\"" + inter +
+           "\" typeintra=\"NVL\" typeinter=\"PIX\" samechannels=\"1\">" + channels +
+           "</graph>\n</graphs>\n";
+  };
+  CHECK(message_of(with("20", "0.12", two)) == "accepted");
+  CHECK(message_of(with("5000", "5000", two)) == "accepted");
+  // Where nothing was found.
+  CHECK(message_of(with("0", "0", "")) == "accepted");
+  const std::string expected = "expected GB/s of a channel, more than 0 and at most 100000, got ";
+  CHECK(message_of(with("0", "20", two)) ==
+        "graph.xml:2:66: error: graph.speedintra: " + expected + "\"0\"");
+  CHECK(message_of(with("20", "0.0", two)) ==
+        "graph.xml:2:82: error: graph.speedinter: " + expected + "\"0.0\"");
+  CHECK(message_of(with("1e30", "20", two)) ==
+        "graph.xml:2:66: error: graph.speedintra: " + expected + "\"1e30\"");
+  for (const std::string wrong : {"-1", "inf", "nan", "1e99", ""}) {
+    CHECK(message_of(with(wrong, "20", two)) ==
+          "graph.xml:2:66: error: graph.speedintra: expected a number such as \"2.5\", got \"" +
+              wrong + "\"");
+  }
+}
+
 TEST_CASE("doubtful graph files are read with warnings") {
   const ReadGraphs read =
       parse_graph_xml(graph("typeintra=\"FAR\" nchannels=\"2\"", two), "graph.xml");

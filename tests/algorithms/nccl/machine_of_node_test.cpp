@@ -2,12 +2,10 @@
 
 #include "algorithms/nccl/machine_of_node.hpp"
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "algorithms/nccl/graph_search.hpp"
-#include "algorithms/nccl/io/machine_yaml.hpp"
 #include "algorithms/nccl/io/topology_xml.hpp"
 #include "algorithms/nccl/pcie_sort.hpp"
 #include "tests/catch.hpp"
@@ -41,24 +39,6 @@ std::string outline(const Graph& graph) {
 
 GraphSet graphs_of(const std::string& cluster, NodeCount span) {
   return search_graphs(detect(machine_of(cluster), span));
-}
-
-bool same(const Graph& a, const Graph& b) {
-  if (outline(a) != outline(b) || a.pattern != b.pattern || a.same_channels != b.same_channels) {
-    return false;
-  }
-  for (std::size_t i = 0; i < a.channels.size(); ++i) {
-    if (a.channels[i].gpus != b.channels[i].gpus || a.channels[i].nic_in != b.channels[i].nic_in ||
-        a.channels[i].nic_out != b.channels[i].nic_out) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool same(const GraphSet& a, const GraphSet& b) {
-  return same(a.ring, b.ring) && same(a.tree, b.tree) && a.nvls.has_value() == b.nvls.has_value() &&
-         (!a.nvls || same(*a.nvls, *b.nvls));
 }
 
 }  // namespace
@@ -192,27 +172,6 @@ TEST_CASE("a bandwidth tells the sort of PCIe, and a sort its bandwidth") {
   CHECK(pcie_bandwidth("16 GT/s", 8) == Bandwidth::bytes_per_second(15'750'000'000));
   // What NCCL does not know counts as 8 GT/s, and no lanes as 16.
   CHECK(pcie_bandwidth("warp speed", 0) == Bandwidth::bytes_per_second(15'750'000'000));
-}
-
-TEST_CASE("a topology file becomes a description of which NCCL thinks the same") {
-  const auto folder = collsim::test::shared_path("vectors/nccl");
-  if (!folder) {
-    return;
-  }
-  std::size_t files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(*folder)) {
-    if (entry.path().extension() != ".xml") {
-      continue;
-    }
-    CAPTURE(entry.path().filename().string());
-    ++files;
-    const Machine machine = load_topology_xml(entry.path().string()).machine;
-    const Machine again = machine_of_text(cluster_yaml(machine, "again").text);
-    for (const NodeCount span : {NodeCount::One, NodeCount::Several}) {
-      CHECK(same(search_graphs(detect(machine, span)), search_graphs(detect(again, span))));
-    }
-  }
-  CHECK(files == 45);
 }
 
 }  // namespace collsim::nccl

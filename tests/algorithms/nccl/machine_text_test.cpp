@@ -52,9 +52,14 @@ TEST_CASE("numbers are read as C does") {
   CHECK(c_number("99999999999999999999") == std::numeric_limits<std::int64_t>::max());
 }
 
-TEST_CASE("a guid without 0x is none") {
+TEST_CASE("a guid is hexadecimal, with and without 0x") {
   CHECK(asic_of_guid("0x1f") == 0x1f);
-  CHECK(asic_of_guid("1f") == 0);
+  CHECK(asic_of_guid("0X1F") == 0x1f);
+  CHECK(asic_of_guid("1f") == 0x1f);
+  CHECK(asic_of_guid("10") == 0x10);
+  CHECK(asic_of_guid("  7") == 7);
+  CHECK(asic_of_guid("port") == 0);
+  CHECK(asic_of_guid("") == 0);
   CHECK(asic_of_guid("0xfffffffffffffffff") == std::numeric_limits<std::uint64_t>::max());
 }
 

@@ -222,6 +222,19 @@ TEST_CASE("doubtful NVLinks are said") {
         "file: NCCL leaves the link "
         "out\n"
         "node.xml:7:82: warning: nvlink.count: 1 links there, but 2 back\n");
+  CHECK(warnings_of(with_cpu(
+            pci("0000:01:00.0",
+                gpu(0, "<nvlink target=\"0000:01:00.0\" count=\"2\" tclass=\"0x030200\"/>")))) ==
+        "node.xml:4:61: warning: nvlink.target: leads from the GPU to itself: no way takes it\n");
+}
+
+TEST_CASE("a rank is one GPU's, whatever its host") {
+  const std::string text = with_cpu(pci("0000:01:00.0", gpu(3)) + pci("0000:02:00.0", gpu(3)));
+  CHECK(message_of(text) ==
+        "node.xml:7:34: error: gpu.rank: two GPUs have rank 3\n"
+        "        <gpu dev=\"3\" sm=\"80\" rank=\"3\" gdr=\"1\"></gpu>\n"
+        "                                   ^\n"
+        "hint: a rank is one GPU's");
 }
 
 TEST_CASE("devices that NCCL reads differently are said") {
@@ -269,6 +282,43 @@ TEST_CASE("proper XML that NCCL's own reader refuses is read, and said") {
         "line between attributes\n");
 }
 
+TEST_CASE("what is no XML is refused where it stands") {
+  const std::string node = "<system version=\"1\"><cpu numaid=\"0\"/></system>";
+  CHECK(message_of(node + "\n\n  more\n") ==
+        "node.xml:3:3: error: this is no well-formed XML: text behind the root element\n"
+        "    more\n"
+        "    ^");
+  CHECK_THAT(message_of("less " + node),
+             Catch::Matchers::ContainsSubstring(
+                 "node.xml:1:1: error: this is no well-formed XML: text before the root element"));
+  const auto entity = [](const std::string& value) {
+    return message_of("<system version=\"1\"><cpu numaid=\"0\" vendor=\"" + value +
+                      "\"/></system>");
+  };
+  const std::string expected =
+      "node.xml:1:45: error: this is no well-formed XML: expected &amp; or "
+      "another entity of XML's own, got ";
+  for (const std::string wrong : {"&foo;", "&#;", "&#x;", "&#xg;", "&;"}) {
+    CHECK_THAT(entity(wrong), Catch::Matchers::ContainsSubstring(
+                                  expected + "\"" + wrong.substr(0, wrong.size() - 1) + "\""));
+  }
+  CHECK_THAT(entity("a &amp b"), !Catch::Matchers::ContainsSubstring("accepted"));
+  for (const std::string good : {"&amp;", "&lt;&gt;", "&quot;&apos;", "&#65;", "&#x1F;"}) {
+    CAPTURE(good);
+    CHECK(entity(good) == "accepted");
+  }
+  // Neither is an entity in a comment, a declaration or CDATA.
+  CHECK(message_of("<?xml version=\"1.0\"?><!-- &foo; --><system version=\"1\"><cpu numaid=\"0\">"
+                   "<![CDATA[ > &foo; ]]></cpu></system>") == "accepted");
+}
+
+TEST_CASE("places are right in a file of one line, too") {
+  // Four elements, of which the last is wrong, behind characters of two bytes.
+  CHECK_THAT(message_of("<system version=\"1\"><cpu numaid=\"0\" affinity=\"\xC3\xA4\xC3\xA4\"/>"
+                        "<cpu numaid=\"1\"/><cpu numaid=\"x\"/></system>"),
+             Catch::Matchers::ContainsSubstring("node.xml:1:82: error: cpu.numaid: "));
+}
+
 TEST_CASE("hostile files end in an error") {
   std::string deep = "<system version=\"1\"><cpu numaid=\"0\">";
   for (int level = 0; level < 100; ++level) {
@@ -293,6 +343,12 @@ TEST_CASE("hostile files end in an error") {
       Catch::Matchers::ContainsSubstring("attribute \"version\" stands twice in one element"));
   CHECK_THAT(message_of("<system version=\"1\"/><system/>"),
              Catch::Matchers::ContainsSubstring("a second root element"));
+  std::string attributes = "<system";
+  for (int number = 0; number < 100; ++number) {
+    attributes += " a" + std::to_string(number) + "=\"1\"";
+  }
+  CHECK_THAT(message_of(attributes + "/>"),
+             Catch::Matchers::ContainsSubstring("an element has more than 64 attributes"));
   CHECK_THAT(message_of(""), Catch::Matchers::ContainsSubstring("error: "));
   CHECK_THAT(message_of(std::string("<system\0version", 15)),
              Catch::Matchers::ContainsSubstring("error: "));
