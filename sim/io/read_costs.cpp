@@ -1,7 +1,9 @@
 #include "sim/io/read_costs.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -35,7 +37,7 @@ struct CostsFile {
   [[nodiscard]] MappingReader reader() {
     std::vector<std::string> accepted{"description", "base"};
     for (const CostDefinition& definition : cost_definitions()) {
-      if (accepted.back() != definition.group) {
+      if (std::ranges::find(accepted, definition.group) == accepted.end()) {
         accepted.emplace_back(definition.group);
       }
     }
@@ -62,12 +64,21 @@ std::int64_t read_share(const MappingReader& reader) {
   return std::max<std::int64_t>(std::llround(value * whole), 1);
 }
 
+/// No rate at all would mean no limit.
+std::int64_t read_rate(const MappingReader& reader) {
+  const Bandwidth rate = reader.bandwidth("value");
+  if (rate == Bandwidth{}) {
+    reader.refuse("value", "expected a bandwidth above 0, got " + in_quotes(reader.text("value")));
+  }
+  return rate.units();
+}
+
 std::int64_t read_units(const MappingReader& reader, CostUnit unit) {
   switch (unit) {
     case CostUnit::Picoseconds:
       return reader.duration("value").count();
     case CostUnit::RateUnits:
-      return reader.bandwidth("value").units();
+      return read_rate(reader);
     case CostUnit::Millionths:
       return read_share(reader);
   }
@@ -112,7 +123,8 @@ CostParameters load(const ConfigPath& path, const std::string& file_name, int de
     const std::string base = reader.text("base");
     std::string base_file;
     try {
-      base_file = find_config(path, folder, base, {});
+      const std::filesystem::path here = std::filesystem::path(file_name).parent_path();
+      base_file = find_config(path, folder, base, here.string(), not_ours);
     } catch (const InputError& error) {
       reader.refuse("base", error.message(), error.hint());
     }
@@ -150,7 +162,7 @@ CostParameters find_costs(const ConfigPath& path, const std::string& name_or_pat
                          " are the constants that NCCL chooses with, not what its kernels cost",
                      {}, "choose them by --nccl");
   }
-  const std::string file = find_config(path, folder, name_or_path, {});
+  const std::string file = find_config(path, folder, name_or_path, {}, not_ours);
   CostParameters costs = load(path, file, 0);
   costs.name = stem_of(file);
   return costs;
