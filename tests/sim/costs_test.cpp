@@ -55,11 +55,10 @@ TEST_CASE("a value is read as it was set, with its source") {
 
 TEST_CASE("values outside their range are a mistake of the caller") {
   CostParameters costs;
-  for (const auto& [item, units] :
-       {std::pair{CostItem::LLHopNvlink, std::int64_t{-1}},
-        std::pair{CostItem::SimpleLocalRate, std::int64_t{-1}},
-        std::pair{CostItem::ShareNvlink, std::int64_t{0}},
-        std::pair{CostItem::ShareNvlink, std::int64_t{1'000'001}}}) {
+  for (const auto& [item, units] : {std::pair{CostItem::LLHopNvlink, std::int64_t{-1}},
+                                    std::pair{CostItem::SimpleLocalRate, std::int64_t{-1}},
+                                    std::pair{CostItem::ShareNvlink, std::int64_t{0}},
+                                    std::pair{CostItem::ShareNvlink, std::int64_t{1'000'001}}}) {
     INFO(name_of(item) << " " << units);
     CHECK_THROWS_WITH(costs.set(item, {units, CostSource::Estimate}),
                       ContainsSubstring(name_of(item) + " is out of range"));

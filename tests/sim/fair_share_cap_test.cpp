@@ -72,8 +72,7 @@ TEST_CASE("a cap is of the flow's rate, whatever its weight and its takes", "[fa
 }
 
 TEST_CASE("where all flows are capped, the resource is not used up", "[fair_share]") {
-  check({100}, {{{on(0)}, 1, 1, 10}, {{on(0)}, 1, 2, 20}},
-        {{{10, 1}, by_cap}, {{20, 1}, by_cap}});
+  check({100}, {{{on(0)}, 1, 1, 10}, {{on(0)}, 1, 2, 20}}, {{{10, 1}, by_cap}, {{20, 1}, by_cap}});
 }
 
 TEST_CASE("a cap that equals the share is not the bottleneck", "[fair_share]") {

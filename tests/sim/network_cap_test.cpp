@@ -22,8 +22,7 @@ NetworkModel any_model() { return GENERATE(NetworkModel::Ideal, NetworkModel::Fl
 
 TEST_CASE("a capped transfer alone moves at its cap", "[network]") {
   NetworkRun run(any_model(), {bytes_per_picosecond(4), bytes_per_picosecond(2)});
-  const auto slow =
-      run.transfer(0, route_over({0, 1}), 1000_B, capped_at(bytes_per_picosecond(1)));
+  const auto slow = run.transfer(0, route_over({0, 1}), 1000_B, capped_at(bytes_per_picosecond(1)));
   run.run();
   const Departure& departure = run.left(slow).departure;
   CHECK(run.departure(slow) == 1000);  // 1000 / 1
@@ -37,8 +36,7 @@ TEST_CASE("a capped transfer alone moves at its cap", "[network]") {
 TEST_CASE("a cap above the route's rate changes nothing", "[network]") {
   NetworkRun run(any_model(), {bytes_per_picosecond(2)});
   const auto equal = run.transfer(0, route_over({0}), 1000_B, capped_at(bytes_per_picosecond(2)));
-  const auto above =
-      run.transfer(500, route_over({0}), 1000_B, capped_at(bytes_per_picosecond(3)));
+  const auto above = run.transfer(500, route_over({0}), 1000_B, capped_at(bytes_per_picosecond(3)));
   run.run();
   CHECK(run.departure(equal) == 500);
   CHECK(run.departure(above) == 1000);

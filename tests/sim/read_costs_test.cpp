@@ -184,12 +184,12 @@ TEST_CASE("complaints about values say what one looks like", "[costs]") {
         "    hop_nvlink: { value: 1 us, source: guess }\n"
         "                                       ^");
   // Without a value there is no limit; a limit of nothing is a slip.
-  CHECK(message_about(
-            "description: x\nsimple:\n  local_rate: { value: 0 GB/s, source: fitted }\n") ==
-        "x.yaml:3:24: error: simple.local_rate.value: expected a bandwidth above 0, got \"0 "
-        "GB/s\"\n"
-        "    local_rate: { value: 0 GB/s, source: fitted }\n"
-        "                         ^");
+  CHECK(
+      message_about("description: x\nsimple:\n  local_rate: { value: 0 GB/s, source: fitted }\n") ==
+      "x.yaml:3:24: error: simple.local_rate.value: expected a bandwidth above 0, got \"0 "
+      "GB/s\"\n"
+      "    local_rate: { value: 0 GB/s, source: fitted }\n"
+      "                         ^");
 }
 
 TEST_CASE("a share is above 0 and up to 1", "[costs]") {
@@ -233,10 +233,11 @@ TEST_CASE("complaints about a name leave out what NCCL chooses with", "[costs]")
   const Folder folder;
   folder.write("nccl-hopper", some);
   folder.write("nccl-tuning-2.28", "x: 1\n");
-  CHECK(message(folder, "nccl-tuning-2.28") ==
-        "error: \"nccl-tuning-2.28\" are the constants that NCCL chooses with, not what its kernels "
-        "cost\n"
-        "hint: choose them by --nccl");
+  CHECK(
+      message(folder, "nccl-tuning-2.28") ==
+      "error: \"nccl-tuning-2.28\" are the constants that NCCL chooses with, not what its kernels "
+      "cost\n"
+      "hint: choose them by --nccl");
   CHECK(message(folder, "nccl-hoper") ==
         "error: unknown parameter \"nccl-hoper\", did you mean \"nccl-hopper\"?\n"
         "hint: known: nccl-hopper");

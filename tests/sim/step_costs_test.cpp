@@ -39,8 +39,8 @@ StepCost routed(const CostParameters& costs, const LaneWork& work, Primitive pri
 }  // namespace
 
 TEST_CASE("a slice of Simple synchronises, then a whole block's bytes take the channel's rate") {
-  CostParameters costs = costs_with(
-      {{CostItem::SimpleSliceCopy, us(3)}, {CostItem::SimpleSliceReduce, us(2)}});
+  CostParameters costs =
+      costs_with({{CostItem::SimpleSliceCopy, us(3)}, {CostItem::SimpleSliceReduce, us(2)}});
   set_rate(costs, CostItem::SimpleChannelRate, 10_GBps);
   set_rate(costs, CostItem::SimpleLocalRate, 5_GBps);
   const LaneWork work = block(WireProtocol::Simple);
@@ -119,8 +119,7 @@ TEST_CASE("LL128's channels share the GPU's rate") {
   set_rate(costs, CostItem::LL128GpuRate, 160_GBps);
   // 16 channels: 10 GB/s each, whatever the threads and whether it sends.
   for (const Primitive primitive : {Primitive::Send, Primitive::Receive}) {
-    const StepCost cost =
-        routed(costs, block(WireProtocol::LL128, 320, 16), primitive, 100'000_B);
+    const StepCost cost = routed(costs, block(WireProtocol::LL128, 320, 16), primitive, 100'000_B);
     check(cost.work, CostItem::LL128GpuRate, us(10));
     CHECK(cost.held.time == Duration{});
   }
@@ -143,8 +142,7 @@ TEST_CASE("a send or receive has half a block's threads") {
   check(routed(costs, most, Primitive::Send, 100'000_B).work, CostItem::SendRecvChannelRate,
         us(10));
   const LaneWork few = with(block(WireProtocol::Simple, 64), Kernel::SendRecv);
-  check(routed(costs, few, Primitive::Send, 100'000_B).work, CostItem::SendRecvChannelRate,
-        us(40));
+  check(routed(costs, few, Primitive::Send, 100'000_B).work, CostItem::SendRecvChannelRate, us(40));
   const LaneWork ll = with(block(WireProtocol::LL, 256), Kernel::SendRecv);
   check(routed(costs, ll, Primitive::Receive, 100'000_B).work, CostItem::SendRecvLLRate, us(20));
 }
@@ -211,7 +209,8 @@ TEST_CASE("a path is named after its slowest kind of link") {
 }
 
 TEST_CASE("flags make messages longer on the wire") {
-  CHECK(wire_factor(WireProtocol::Simple).numerator == wire_factor(WireProtocol::Simple).denominator);
+  CHECK(wire_factor(WireProtocol::Simple).numerator ==
+        wire_factor(WireProtocol::Simple).denominator);
   CHECK(wire_factor(WireProtocol::LL).numerator == 2 * wire_factor(WireProtocol::LL).denominator);
   CHECK(wire_factor(WireProtocol::LL128).numerator * 15 ==
         wire_factor(WireProtocol::LL128).denominator * 16);
@@ -239,14 +238,13 @@ std::vector<CostPart> launch(const CostParameters& costs, WireProtocol protocol,
 }  // namespace
 
 TEST_CASE("a launch costs by kernel, protocol, width and how the call is made") {
-  const CostParameters costs =
-      costs_with({{CostItem::LaunchCollective, us(5)},
-                  {CostItem::LaunchSendRecv, us(6)},
-                  {CostItem::LaunchIsolated, us(3)},
-                  {CostItem::LaunchGraph, us(7)},
-                  {CostItem::LLStart, us(1)},
-                  {CostItem::LL128Start, us(10)},
-                  {CostItem::MulticastStart, us(4)}});
+  const CostParameters costs = costs_with({{CostItem::LaunchCollective, us(5)},
+                                           {CostItem::LaunchSendRecv, us(6)},
+                                           {CostItem::LaunchIsolated, us(3)},
+                                           {CostItem::LaunchGraph, us(7)},
+                                           {CostItem::LLStart, us(1)},
+                                           {CostItem::LL128Start, us(10)},
+                                           {CostItem::MulticastStart, us(4)}});
   const auto check_parts = [](const std::vector<CostPart>& parts,
                               const std::vector<std::pair<CostItem, Duration>>& expected) {
     REQUIRE(parts.size() == expected.size());
@@ -270,8 +268,7 @@ TEST_CASE("a launch costs by kernel, protocol, width and how the call is made") 
               {{LaunchCollective, us(5)}, {LL128Start, us(10)}});
   check_parts(launch(costs, WireProtocol::Simple, Kernel::Multicast, 512, 1),
               {{LaunchCollective, us(5)}, {MulticastStart, us(4)}});
-  check_parts(launch(costs, WireProtocol::LL, Kernel::SendRecv, 512, 2),
-              {{LaunchSendRecv, us(6)}});
+  check_parts(launch(costs, WireProtocol::LL, Kernel::SendRecv, 512, 2), {{LaunchSendRecv, us(6)}});
   check_parts(launch(costs, WireProtocol::Simple, Kernel::Collective, 512, 1, CallIs::Isolated,
                      LaunchFrom::CudaGraph),
               {{LaunchCollective, us(5)}, {LaunchIsolated, us(3)}, {LaunchGraph, us(7)}});
@@ -283,9 +280,7 @@ TEST_CASE("each further peer of sends and receives costs a launch more") {
   class FivePeers final : public TableProgram {
    public:
     using TableProgram::TableProgram;
-    [[nodiscard]] std::uint32_t peers(Rank rank) const override {
-      return rank == Rank(0) ? 5 : 0;
-    }
+    [[nodiscard]] std::uint32_t peers(Rank rank) const override { return rank == Rank(0) ? 5 : 0; }
   };
   const CostParameters costs =
       costs_with({{CostItem::LaunchSendRecv, us(6)}, {CostItem::LaunchPeer, ns(200)}});
@@ -295,8 +290,7 @@ TEST_CASE("each further peer of sends and receives costs a launch more") {
   lane.kernel = Kernel::SendRecv;
   program.set_lane(Rank(0), 0, lane);
   program.set_lane(Rank(1), 0, lane);
-  const auto parts =
-      launch_costs(costs, program, Rank(0), CallIs::BackToBack, LaunchFrom::Stream);
+  const auto parts = launch_costs(costs, program, Rank(0), CallIs::BackToBack, LaunchFrom::Stream);
   REQUIRE(parts.size() == 2);
   check(parts[1], CostItem::LaunchPeer, ns(800));
   CHECK(launch_costs(costs, program, Rank(1), CallIs::BackToBack, LaunchFrom::Stream).size() == 1);
