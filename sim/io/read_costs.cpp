@@ -52,16 +52,20 @@ CostsFile parse(const std::string& file_name) {
   return file;
 }
 
-/// A part of one, as millionths.
-std::int64_t read_share(const MappingReader& reader) {
+/// A part of one, as millionths. Of a rate there must be something left.
+std::int64_t read_share(const MappingReader& reader, CostItem item) {
+  const bool of_rate = CostParameters().share(item) > 0;
   const std::string text = reader.text("value");
   double value = 0;
   const char* const end = text.data() + text.size();
   const std::from_chars_result result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc{} || result.ptr != end || !(value > 0 && value <= 1)) {
-    reader.refuse("value", "expected a share above 0 and up to 1, got " + in_quotes(text));
+  const bool number = result.ec == std::errc{} && result.ptr == end;
+  if (!number || !(value >= 0 && value <= 1) || (of_rate && value == 0)) {
+    reader.refuse("value", std::string("expected a share ") +
+                               (of_rate ? "above 0 and up to 1" : "from 0 to 1") + ", got " +
+                               in_quotes(text));
   }
-  return std::max<std::int64_t>(std::llround(value * whole), 1);
+  return std::max<std::int64_t>(std::llround(value * whole), of_rate ? 1 : 0);
 }
 
 /// No rate at all would mean no limit.
@@ -73,14 +77,14 @@ std::int64_t read_rate(const MappingReader& reader) {
   return rate.units();
 }
 
-std::int64_t read_units(const MappingReader& reader, CostUnit unit) {
-  switch (unit) {
+std::int64_t read_units(const MappingReader& reader, const CostDefinition& definition) {
+  switch (definition.unit) {
     case CostUnit::Picoseconds:
       return reader.duration("value").count();
     case CostUnit::RateUnits:
       return read_rate(reader);
     case CostUnit::Millionths:
-      return read_share(reader);
+      return read_share(reader, definition.item);
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
@@ -106,7 +110,7 @@ void read_values(const MappingReader& file, CostParameters& costs) {
     if (values.has(key)) {
       const MappingReader value = values.mapping(key, {"value", "source"});
       costs.set(definition.item,
-                {read_units(value, definition.unit),
+                {read_units(value, definition),
                  value.choice("source", std::span<const Choice<CostSource>>(sources))});
     }
   }

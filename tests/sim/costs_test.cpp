@@ -26,8 +26,12 @@ TEST_CASE("every parameter has a place and a name of its own") {
 
 TEST_CASE("a new set is free: no times, no limits, whole shares") {
   const CostParameters costs;
+  CHECK(costs.share(CostItem::SimpleUnevenness) == 0);
   for (const CostDefinition& definition : cost_definitions()) {
     INFO(name_of(definition.item));
+    if (definition.item == CostItem::SimpleUnevenness) {
+      continue;
+    }
     switch (definition.unit) {
       case CostUnit::Picoseconds:
         CHECK(costs.time(definition.item) == Duration{});
@@ -57,6 +61,8 @@ TEST_CASE("values outside their range are a mistake of the caller") {
   CostParameters costs;
   for (const auto& [item, units] : {std::pair{CostItem::LLHopNvlink, std::int64_t{-1}},
                                     std::pair{CostItem::SimpleLocalRate, std::int64_t{-1}},
+                                    std::pair{CostItem::SimpleUnevenness, std::int64_t{-1}},
+                                    std::pair{CostItem::SimpleUnevenness, std::int64_t{1'000'001}},
                                     std::pair{CostItem::ShareNvlink, std::int64_t{0}},
                                     std::pair{CostItem::ShareNvlink, std::int64_t{1'000'001}}}) {
     INFO(name_of(item) << " " << units);

@@ -148,6 +148,24 @@ TEST_CASE("a fused step receives, pays, and sends") {
   check_explained(result);
 }
 
+TEST_CASE("lines of LL are seen a hop after they leave, while others still do") {
+  // 4,096 bytes are one pass of 512 threads, and with their flags 0.16 us on the wire: the last line
+  // comes as late as the first one's hop of 1 us says. With a hop shorter than the wire, no later
+  // than the wire brings it.
+  const Lane ll = lane_of(WireProtocol::LL);
+  const Cluster cluster(mesh(2));
+  const auto run_with = [&](Duration hop) {
+    const CostParameters costs = costs_with({{CostItem::LLHopNvlink, hop}});
+    return run_on_all(cluster, messages(ll, 4096_B), paying(costs));
+  };
+  const RunResult longer = run_with(us(1));
+  CHECK(longer.time == us(1) + latency);
+  CHECK(part_of(longer, Cause::Wire) == wire(8192));
+  CHECK(part_of(longer, CostItem::LLHopNvlink) == us(1) - wire(8192));
+  check_explained(longer);
+  CHECK(run_with(ns(100)).time == wire(8192) + latency);
+}
+
 TEST_CASE("several sends of a step are bound by the lane's threads each") {
   CostParameters costs = costs_with({{CostItem::SimpleSliceCopy, us(3)}});
   set_rate(costs, CostItem::SimpleChannelRate, 10_GBps);

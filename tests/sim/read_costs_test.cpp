@@ -208,6 +208,21 @@ TEST_CASE("a share is above 0 and up to 1", "[costs]") {
   }
 }
 
+TEST_CASE("blocks may be even, though a base has it otherwise", "[costs]") {
+  const Folder folder;
+  folder.write("uneven",
+               "description: x\nsimple: { unevenness: { value: 0.5, source: fitted } }\n");
+  folder.write("even",
+               "description: x\nbase: uneven\n"
+               "simple: { unevenness: { value: 0, source: nominal } }\n");
+  CHECK(find_costs(folder.path(), "uneven").share(CostItem::SimpleUnevenness) == 500'000);
+  CHECK(find_costs(folder.path(), "even").share(CostItem::SimpleUnevenness) == 0);
+  CHECK(message_about("description: x\nsimple: { unevenness: { value: 2, source: fitted } }\n") ==
+        "x.yaml:2:32: error: simple.unevenness.value: expected a share from 0 to 1, got \"2\"\n"
+        "  simple: { unevenness: { value: 2, source: fitted } }\n"
+        "                                 ^");
+}
+
 TEST_CASE("complaints about a base", "[costs]") {
   const Folder folder;
   folder.write("a", "description: a\nbase: b\n");

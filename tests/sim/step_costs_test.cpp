@@ -1,6 +1,8 @@
 #include "sim/step_costs.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "tests/catch.hpp"
 #include "tests/sim/cost_sets.hpp"
@@ -33,7 +35,10 @@ void check(const CostPart& part, CostItem item, Duration time) {
 
 StepCost routed(const CostParameters& costs, const LaneWork& work, Primitive primitive,
                 Bytes bytes) {
-  return step_cost(costs, work, primitive, Movement::Route, false, bytes);
+  StepWork step;
+  step.primitive = primitive;
+  step.bytes = bytes;
+  return step_cost(costs, work, step);
 }
 
 }  // namespace
@@ -63,6 +68,35 @@ TEST_CASE("a slice of Simple synchronises, then a whole block's bytes take the c
   const StepCost empty = routed(costs, work, Primitive::Send, 0_B);
   check(empty.held, CostItem::SimpleSliceCopy, us(3));
   CHECK(empty.work.time == Duration{});
+}
+
+TEST_CASE("blocks receive into their own memory unevenly, each sort of channel by turns") {
+  CostParameters costs;
+  set_rate(costs, CostItem::SimpleChannelRate, 10_GBps);
+  set_rate(costs, CostItem::SimpleLocalRate, 5_GBps);
+  set_share(costs, CostItem::SimpleUnevenness, 300'000);
+  const auto time = [&](Primitive primitive, std::uint32_t channel, std::uint64_t index) {
+    LaneWork work = block(WireProtocol::Simple, 512, 8);
+    work.channel = channel;
+    return step_cost(costs, work, {primitive, Movement::Route, false, index, 100'000_B}).work.time;
+  };
+  std::set<std::uint32_t> slowest;
+  for (std::uint64_t index = 0; index < 20; ++index) {
+    // 20 us, and 3/10 of it less, 1/10 less, 1/10 more, 3/10 more.
+    std::map<Duration, std::uint32_t> channel_of;
+    for (std::uint32_t channel = 0; channel < channel_sorts; ++channel) {
+      const Duration taken = time(Primitive::Receive, channel, index);
+      channel_of[taken] = channel;
+      CHECK(time(Primitive::Receive, channel + channel_sorts, index) == taken);
+      CHECK(time(Primitive::Send, channel, index) == us(10));
+    }
+    CHECK(channel_of.contains(us(14)));
+    CHECK(channel_of.contains(us(18)));
+    CHECK(channel_of.contains(us(22)));
+    REQUIRE(channel_of.contains(us(26)));
+    slowest.insert(channel_of[us(26)]);
+  }
+  CHECK(slowest.size() == channel_sorts);
 }
 
 TEST_CASE("sums of one byte have a rate of their own, if one is given") {
@@ -144,22 +178,25 @@ TEST_CASE("a send or receive has half a block's threads") {
   const LaneWork few = with(block(WireProtocol::Simple, 64), Kernel::SendRecv);
   check(routed(costs, few, Primitive::Send, 100'000_B).work, CostItem::SendRecvChannelRate, us(40));
   const LaneWork ll = with(block(WireProtocol::LL, 256), Kernel::SendRecv);
-  check(routed(costs, ll, Primitive::Receive, 100'000_B).work, CostItem::SendRecvLLRate, us(20));
+  check(routed(costs, ll, Primitive::Send, 100'000_B).work, CostItem::SendRecvLLRate, us(20));
+  // The receiver takes each line as it comes.
+  check(routed(costs, ll, Primitive::Receive, 100'000_B).work, CostItem::SendRecvLLRate, us(0));
 }
 
 TEST_CASE("a stage of NVLS synchronises once a loop, and copies at the channel's rate") {
   CostParameters costs = costs_with({{CostItem::MulticastStage, us(8)}});
   set_rate(costs, CostItem::MulticastCopyRate, 20_GBps);
   const LaneWork work = with(block(WireProtocol::Simple), Kernel::Multicast);
-  const StepCost first = step_cost(costs, work, Primitive::Copy, Movement::Post, false, 100'000_B);
+  const StepWork copy{Primitive::Copy, Movement::Post, false, 0, 100'000_B};
+  const StepCost first = step_cost(costs, work, copy);
   check(first.held, CostItem::MulticastStage, us(8));
   check(first.work, CostItem::MulticastCopyRate, us(5));
-  const StepCost next = step_cost(costs, work, Primitive::Copy, Movement::Post, true, 100'000_B);
-  check(next.held, CostItem::MulticastStage, us(0));
-  check(next.work, CostItem::MulticastCopyRate, us(5));
+  const StepWork next{Primitive::Copy, Movement::Post, true, 1, 100'000_B};
+  check(step_cost(costs, work, next).held, CostItem::MulticastStage, us(0));
+  check(step_cost(costs, work, next).work, CostItem::MulticastCopyRate, us(5));
   // Through the switch no thread copies.
-  const StepCost through = step_cost(costs, work, Primitive::ReceiveReduceCopySend,
-                                     Movement::Multimem, false, 100'000_B);
+  const StepWork reduce{Primitive::ReceiveReduceCopySend, Movement::Multimem, false, 0, 100'000_B};
+  const StepCost through = step_cost(costs, work, reduce);
   check(through.held, CostItem::MulticastStage, us(8));
   CHECK(through.work.time == Duration{});
 }
