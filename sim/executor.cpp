@@ -109,7 +109,7 @@ class Executor {
   void begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait& wait);
   bool launch_later(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective);
   void launched(OperationId operation, Rank rank);
-  void prepare_later(OperationProgress& progress);
+  void prepare_later(OperationProgress& progress) const;
   void begin_operation(OperationId id);
   void end_compute(OperationId operation, Rank rank);
   void end_ranks();
@@ -260,7 +260,7 @@ void Executor::begin_operation(OperationId id) {
   }
 }
 
-void Executor::prepare_later(OperationProgress& progress) {
+void Executor::prepare_later(OperationProgress& progress) const {
   if (progress.later_vectors.empty()) {
     progress.later_vectors.resize(progress.ended.size() * width_);
     progress.later_stretches.resize(progress.ended.size(), no_index);
