@@ -115,7 +115,8 @@ TableProgram any_switch_program(std::uint32_t ranks) {
 }
 
 void check_unfolded(const Cluster& cluster, TableProgram program,
-                    std::shared_ptr<const Communicator> communicator, const RunOptions& options) {
+                    const std::shared_ptr<const Communicator>& communicator,
+                    const RunOptions& options) {
   const auto folded = std::make_shared<const TableProgram>(std::move(program));
   const auto unfolded = std::make_shared<const Unfolded>(folded);
   const RunResult once = run(cluster, {Collective{folded, communicator}}, options);

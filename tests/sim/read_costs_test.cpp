@@ -200,11 +200,13 @@ TEST_CASE("a share is above 0 and up to 1", "[costs]") {
   CHECK(share("1") == "accepted");
   CHECK(share("0.000001") == "accepted");
   for (const std::string value : {"0", "1.01", "-0.5", "85 %", "nan"}) {
-    CHECK(share(value) ==
-          "x.yaml:3:18: error: share.pcie.value: expected a share above 0 and up to 1, got \"" +
-              value + "\"\n    pcie: { value: " + value +
-              ", source: fitted }\n"
-              "                   ^");
+    std::string expected =
+        "x.yaml:3:18: error: share.pcie.value: expected a share above 0 and up to 1, got \"";
+    expected += value;
+    expected += "\"\n    pcie: { value: ";
+    expected += value;
+    expected += ", source: fitted }\n                   ^";
+    CHECK(share(value) == expected);
   }
 }
 

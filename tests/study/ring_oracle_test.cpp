@@ -24,7 +24,7 @@ namespace {
 struct RingCase {
   FormTerms terms;
   const nccl::Execution& execution;
-  std::uint32_t ranks;
+  std::uint32_t ranks = 0;
 
   [[nodiscard]] double time(CostItem item) const { return terms.time(item); }
   [[nodiscard]] double rate(CostItem item) const { return terms.rate(item); }
