@@ -2,6 +2,8 @@
 
 #include "sim/io/read_costs.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +25,8 @@ class Folder {
  public:
   Folder()
       : path_(std::filesystem::temp_directory_path() /
-              ("collsim-read-costs-test-" + std::to_string(++count))) {
+              ("collsim-read-costs-test-" + std::to_string(::getpid()) + "-" +
+               std::to_string(++count))) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_ / "parameters");
   }
