@@ -63,7 +63,8 @@ void check_capacity_changes(const Graph& graph, const Workload& workload) {
 class Executor {
  public:
   Executor(const Cluster& cluster, const Workload& workload, const RunOptions& options)
-      : workload_(&workload),
+      : graph_(&cluster.graph()),
+        workload_(&workload),
         options_(&options),
         participants_(cluster.graph(), workload),
         network_(make_network(options.network, cluster.graph(), queue_)),
@@ -75,7 +76,7 @@ class Executor {
         operations_left_(workload.operations.size()) {
     check_capacity_changes(cluster.graph(), workload);
     if (options.costs != nullptr) {
-      limit_links(cluster.graph());
+      limit_links();
     }
     result_.operations.resize(workload.operations.size());
   }
@@ -98,7 +99,8 @@ class Executor {
   }
 
  private:
-  void limit_links(const Graph& graph);
+  void limit_links();
+  [[nodiscard]] Bandwidth usable_rate(LinkKind kind, Bandwidth nominal) const;
   void schedule_start();
   void handle(const Event& event);
   void run_gpu(GpuIndex gpu);
@@ -107,7 +109,7 @@ class Executor {
   void begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait& wait);
   bool launch_later(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective);
   void launched(OperationId operation, Rank rank);
-  void prepare_later(OperationProgress& progress);
+  void prepare_later(OperationProgress& progress) const;
   void begin_operation(OperationId id);
   void end_compute(OperationId operation, Rank rank);
   void end_ranks();
@@ -121,6 +123,7 @@ class Executor {
   [[nodiscard]] std::int64_t* vector_of(GpuIndex gpu) { return gpu_vectors_.data() + gpu * width_; }
   [[nodiscard]] Progress progress_of(GpuIndex gpu) { return {vector_of(gpu), gpus_[gpu].stretch}; }
 
+  const Graph* graph_;
   const Workload* workload_;
   const RunOptions* options_;
   Participants participants_;
@@ -133,13 +136,11 @@ class Executor {
   std::vector<std::int64_t> gpu_vectors_;
   std::vector<OperationProgress> progress_;  ///< by OperationId
   std::size_t operations_left_;
+  std::array<bool, 3> kernels_{};  ///< that run and cost something, by Kernel
   RunResult result_;
 };
 
-/// Data can have a share of the links' nominal rates, which depends on the kernels that run. Where
-/// several kinds do, the largest counts.
-void Executor::limit_links(const Graph& graph) {
-  std::array<bool, 3> runs{};
+void Executor::limit_links() {
   for (const Workload::Operation& operation : workload_->operations) {
     const auto* collective = std::get_if<Collective>(&operation);
     if (collective == nullptr || collective->program->lane_count(Rank(0)) == 0) {
@@ -147,26 +148,35 @@ void Executor::limit_links(const Graph& graph) {
     }
     const Lane lane = collective->program->lane(Rank(0), 0);
     if (lane.protocol != WireProtocol::None) {
-      runs.at(static_cast<std::size_t>(lane.kernel)) = true;
+      kernels_.at(static_cast<std::size_t>(lane.kernel)) = true;
     }
   }
-  constexpr std::int64_t whole = 1'000'000;
-  for (std::uint32_t number = 0; number < graph.links().size(); ++number) {
-    const Link& link = graph.links()[number];
-    std::int64_t share = 0;
-    for (const Kernel kernel : {Kernel::Collective, Kernel::SendRecv, Kernel::Multicast}) {
-      if (runs.at(static_cast<std::size_t>(kernel))) {
-        share = std::max(share, share_of(*options_->costs, link.kind, kernel));
-      }
-    }
-    if (share > 0 && share < whole) {
-      const auto units = static_cast<std::int64_t>(static_cast<U128>(link.bandwidth.units()) *
-                                                   static_cast<U128>(share) / whole);
-      network_->set_capacity(LinkId(number),
-                             Bandwidth::from_units(std::max<std::int64_t>(units, 1)));
+  for (std::uint32_t number = 0; number < graph_->links().size(); ++number) {
+    const Link& link = graph_->links()[number];
+    const Bandwidth usable = usable_rate(link.kind, link.bandwidth);
+    if (usable != link.bandwidth) {
+      network_->set_capacity(LinkId(number), usable);
     }
   }
   network_->settle();
+}
+
+/// Data can have a share of a link's nominal rate, which depends on the kernels that run. Where
+/// several kinds do, the largest counts.
+Bandwidth Executor::usable_rate(LinkKind kind, Bandwidth nominal) const {
+  constexpr std::int64_t whole = 1'000'000;
+  std::int64_t share = 0;
+  for (const Kernel kernel : {Kernel::Collective, Kernel::SendRecv, Kernel::Multicast}) {
+    if (kernels_.at(static_cast<std::size_t>(kernel))) {
+      share = std::max(share, share_of(*options_->costs, kind, kernel));
+    }
+  }
+  if (share == 0 || share == whole) {
+    return nominal;
+  }
+  const auto units = static_cast<std::int64_t>(static_cast<U128>(nominal.units()) *
+                                               static_cast<U128>(share) / whole);
+  return Bandwidth::from_units(std::max<std::int64_t>(units, 1));
 }
 
 void Executor::schedule_start() {
@@ -183,7 +193,8 @@ void Executor::handle(const Event& event) {
   switch (event.phase) {
     case EventPhase::Capacity: {
       const CapacityChange& change = workload_->capacity_changes[event.subject];
-      network_->set_capacity(change.link, change.bandwidth);
+      network_->set_capacity(change.link,
+                             usable_rate(graph_->link(change.link).kind, change.bandwidth));
       break;
     }
     case EventPhase::Departure:
@@ -249,7 +260,7 @@ void Executor::begin_operation(OperationId id) {
   }
 }
 
-void Executor::prepare_later(OperationProgress& progress) {
+void Executor::prepare_later(OperationProgress& progress) const {
   if (progress.later_vectors.empty()) {
     progress.later_vectors.resize(progress.ended.size() * width_);
     progress.later_stretches.resize(progress.ended.size(), no_index);

@@ -1,6 +1,9 @@
 // What the steps of lanes with a protocol cost: LaneEngine between "all is there" and "its bytes
 // move".
 
+#include <algorithm>
+#include <limits>
+
 #include "sim/lanes.hpp"
 #include "topology/error.hpp"
 
@@ -123,13 +126,12 @@ TransferTerms LaneEngine::terms_of(const LaneState& lane) const {
   TransferTerms terms;
   terms.multiplicity = lane.multiplicity;
   if (lane.protocol != WireProtocol::None && lane.work > Duration{}) {
-    // At least one unit, so that the bytes arrive at all.
-    const U128 units = to_fine(lane.bytes) / static_cast<U128>(lane.work.count());
+    // Rounded up, so that the bytes alone take `work`, which is rounded up itself, and not more.
+    const auto work = static_cast<U128>(lane.work.count());
+    const U128 units = (to_fine(lane.bytes) + work - 1) / work;
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
-    terms.cap =
-        Bandwidth::from_units(units == 0                        ? 1
-                              : units > static_cast<U128>(most) ? most
-                                                                : static_cast<std::int64_t>(units));
+    terms.cap = Bandwidth::from_units(
+        units > static_cast<U128>(most) ? most : static_cast<std::int64_t>(units));
   }
   return terms;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "topology/error.hpp"
@@ -248,8 +249,7 @@ const WorkPlace& SendRecvWorks::place(Rank rank, WorkKind kind, std::uint32_t ro
 }
 
 std::uint32_t SendRecvWorks::channels() const {
-  return static_cast<std::uint32_t>(
-      std::ranges::count_if(multiplicity_, [](std::uint32_t count) { return count > 0; }));
+  return std::accumulate(multiplicity_.begin(), multiplicity_.end(), 0U);
 }
 
 }  // namespace collsim::nccl

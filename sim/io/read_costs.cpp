@@ -1,7 +1,9 @@
 #include "sim/io/read_costs.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -35,7 +37,7 @@ struct CostsFile {
   [[nodiscard]] MappingReader reader() {
     std::vector<std::string> accepted{"description", "base"};
     for (const CostDefinition& definition : cost_definitions()) {
-      if (accepted.back() != definition.group) {
+      if (std::ranges::find(accepted, definition.group) == accepted.end()) {
         accepted.emplace_back(definition.group);
       }
     }
@@ -50,26 +52,39 @@ CostsFile parse(const std::string& file_name) {
   return file;
 }
 
-/// A part of one, as millionths.
-std::int64_t read_share(const MappingReader& reader) {
+/// A part of one, as millionths. Of a rate there must be something left.
+std::int64_t read_share(const MappingReader& reader, CostItem item) {
+  const bool of_rate = CostParameters().share(item) > 0;
   const std::string text = reader.text("value");
   double value = 0;
   const char* const end = text.data() + text.size();
   const std::from_chars_result result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc{} || result.ptr != end || !(value > 0 && value <= 1)) {
-    reader.refuse("value", "expected a share above 0 and up to 1, got " + in_quotes(text));
+  const bool number = result.ec == std::errc{} && result.ptr == end;
+  if (!number || !(value >= 0 && value <= 1) || (of_rate && value == 0)) {
+    reader.refuse("value", std::string("expected a share ") +
+                               (of_rate ? "above 0 and up to 1" : "from 0 to 1") + ", got " +
+                               in_quotes(text));
   }
-  return std::max<std::int64_t>(std::llround(value * whole), 1);
+  return std::max<std::int64_t>(std::llround(value * whole), of_rate ? 1 : 0);
 }
 
-std::int64_t read_units(const MappingReader& reader, CostUnit unit) {
-  switch (unit) {
+/// No rate at all would mean no limit.
+std::int64_t read_rate(const MappingReader& reader) {
+  const Bandwidth rate = reader.bandwidth("value");
+  if (rate == Bandwidth{}) {
+    reader.refuse("value", "expected a bandwidth above 0, got " + in_quotes(reader.text("value")));
+  }
+  return rate.units();
+}
+
+std::int64_t read_units(const MappingReader& reader, const CostDefinition& definition) {
+  switch (definition.unit) {
     case CostUnit::Picoseconds:
       return reader.duration("value").count();
     case CostUnit::RateUnits:
-      return reader.bandwidth("value").units();
+      return read_rate(reader);
     case CostUnit::Millionths:
-      return read_share(reader);
+      return read_share(reader, definition.item);
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
@@ -95,7 +110,7 @@ void read_values(const MappingReader& file, CostParameters& costs) {
     if (values.has(key)) {
       const MappingReader value = values.mapping(key, {"value", "source"});
       costs.set(definition.item,
-                {read_units(value, definition.unit),
+                {read_units(value, definition),
                  value.choice("source", std::span<const Choice<CostSource>>(sources))});
     }
   }
@@ -112,7 +127,8 @@ CostParameters load(const ConfigPath& path, const std::string& file_name, int de
     const std::string base = reader.text("base");
     std::string base_file;
     try {
-      base_file = find_config(path, folder, base, {});
+      const std::filesystem::path here = std::filesystem::path(file_name).parent_path();
+      base_file = find_config(path, folder, base, here.string(), not_ours);
     } catch (const InputError& error) {
       reader.refuse("base", error.message(), error.hint());
     }
@@ -150,7 +166,7 @@ CostParameters find_costs(const ConfigPath& path, const std::string& name_or_pat
                          " are the constants that NCCL chooses with, not what its kernels cost",
                      {}, "choose them by --nccl");
   }
-  const std::string file = find_config(path, folder, name_or_path, {});
+  const std::string file = find_config(path, folder, name_or_path, {}, not_ours);
   CostParameters costs = load(path, file, 0);
   costs.name = stem_of(file);
   return costs;

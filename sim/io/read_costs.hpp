@@ -1,8 +1,8 @@
 #pragma once
 
 // Files of cost parameters (configs/parameters/*.yaml but for nccl-tuning-*): groups of keys, each
-// { value: 4.6 us, source: fitted }. A file with `base` says only what differs from that file; without
-// one, what it does not say is free.
+// { value: 4.6 us, source: fitted }. A file with `base` (a name, or a path from its own folder) says
+// only what differs from that file; without one, what it does not say is free.
 //
 // Keys and units: docs/parameters.md, which `collsim list parameters` is the source of.
 

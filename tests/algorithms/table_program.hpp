@@ -65,6 +65,16 @@ class StepMaker {
     return *this;
   }
 
+  StepMaker& moves(Movement movement) {
+    step_.movement = movement;
+    return *this;
+  }
+  /// One peer more of the primitive that the step before began.
+  StepMaker& continues() {
+    step_.continues = true;
+    return *this;
+  }
+
   operator Step() const { return step_; }  // NOLINT(google-explicit-constructor): the point of it
 
  private:
@@ -77,7 +87,7 @@ class StepMaker {
 inline StepMaker step(Bytes bytes) { return StepMaker(bytes); }
 
 /// The lanes of each rank as vectors of steps. Lanes appear when they are first named.
-class TableProgram final : public Program {
+class TableProgram : public Program {
  public:
   struct LaneName {
     Rank rank;
@@ -89,6 +99,9 @@ class TableProgram final : public Program {
   };
 
   explicit TableProgram(CollectiveCall call) : call_(call), ranks_(call.ranks) {}
+
+  /// What lanes are that appear from here on.
+  void set_lanes(const Lane& properties) { default_lane_ = properties; }
 
   /// A connection on the next free slots of two lanes.
   Slots connect(LaneName from, LaneName to) {
@@ -174,8 +187,8 @@ class TableProgram final : public Program {
 
   TableLane& at(LaneName name) {
     auto& lanes = ranks_.at(name.rank.index()).lanes;
-    if (name.lane >= lanes.size()) {
-      lanes.resize(name.lane + 1);
+    while (name.lane >= lanes.size()) {
+      lanes.emplace_back().properties = default_lane_;
     }
     return lanes[name.lane];
   }
@@ -184,6 +197,7 @@ class TableProgram final : public Program {
   }
 
   CollectiveCall call_;
+  Lane default_lane_;
   std::vector<TableRank> ranks_;
 };
 

@@ -13,6 +13,7 @@ struct Flow {
   std::vector<ResourceUse> uses;
   std::uint32_t weight = 1;
   std::uint32_t multiplicity = 1;
+  std::int64_t cap = 0;
 };
 
 /// A use of a resource that takes numerator / denominator of the flow's rate.
@@ -25,7 +26,7 @@ inline std::vector<FairShare> solve(const std::vector<std::int64_t>& capacities,
                                     const std::vector<Flow>& flows) {
   std::vector<FairShareFlow> definitions;
   for (const Flow& flow : flows) {
-    definitions.push_back({flow.uses, flow.weight, flow.multiplicity});
+    definitions.push_back({flow.uses, flow.weight, flow.multiplicity, flow.cap});
   }
   FairShareSolver solver;
   std::vector<FairShare> shares;

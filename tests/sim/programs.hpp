@@ -33,7 +33,7 @@ inline std::shared_ptr<const Communicator> gpus(const Cluster& cluster) {
   const auto all = cluster.graph().gpus();
   return std::make_shared<const Communicator>(all.begin(), all.end());
 }
-/// GPUs by number, in this order. Requires: one node.
+/// GPUs by number, over all nodes, in this order.
 inline std::shared_ptr<const Communicator> gpus(const Cluster& cluster,
                                                 const std::vector<std::uint32_t>& numbers) {
   Communicator communicator;

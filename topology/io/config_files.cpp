@@ -64,7 +64,8 @@ std::map<std::string, std::string> config_files(const ConfigPath& path, std::str
 }
 
 std::string find_config(const ConfigPath& path, std::string_view folder,
-                        const std::string& reference, const std::string& base) {
+                        const std::string& reference, const std::string& base,
+                        std::string_view not_meant) {
   if (is_path(reference)) {
     return (std::filesystem::path(base) / reference).string();
   }
@@ -76,7 +77,9 @@ std::string find_config(const ConfigPath& path, std::string_view folder,
   std::vector<std::string> names;
   names.reserve(files.size());
   for (const auto& [name, file] : files) {
-    names.push_back(name);
+    if (not_meant.empty() || !name.starts_with(not_meant)) {
+      names.push_back(name);
+    }
   }
   const std::string word = reference.substr(0, 64);
   const std::string close = did_you_mean(word, names);

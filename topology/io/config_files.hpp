@@ -16,9 +16,11 @@ namespace collsim {
                                                               std::string_view folder);
 
 /// The file that a reference means: a path (relative to `base`) if it has a slash or ends in
-/// ".yaml", else a name to look up. Throws: InputError for a name that is not known.
+/// ".yaml", else a name to look up. Throws: InputError for a name that is not known, with those that
+/// are, but for names that begin with `not_meant`.
 [[nodiscard]] std::string find_config(const ConfigPath& path, std::string_view folder,
-                                      const std::string& reference, const std::string& base);
+                                      const std::string& reference, const std::string& base,
+                                      std::string_view not_meant = {});
 
 /// The folder of the file that a value stands in, where relative paths begin; empty for a --set.
 [[nodiscard]] std::string folder_of(const YamlTree& tree, Position position);
