@@ -160,6 +160,21 @@ struct Connection {
   constexpr bool operator==(const Connection&) const = default;
 };
 
+/// What the messages of a send slot go through on their way. In this order: `through`, the sender's
+/// host, `nic_out`, `nic_in`, the receiver's host. Nothing of all that: as routed (see
+/// topology/routing.hpp).
+struct Waypoints {
+  /// The rank whose GPU takes the bytes and sends them on (NCCL's PXN).
+  std::optional<Rank> through;
+  /// Positions among the NICs of the sender's node, and of the receiver's: both or none.
+  std::optional<std::uint32_t> nic_out;
+  std::optional<std::uint32_t> nic_in;
+  /// Through the memory of the CPU next to the GPU: of the one that sends last, of the receiver.
+  bool host_out = false;
+  bool host_in = false;
+  constexpr bool operator==(const Waypoints&) const = default;
+};
+
 class Program {
  public:
   virtual ~Program() = default;
@@ -178,6 +193,11 @@ class Program {
   [[nodiscard]] virtual Connection receive_from(Rank rank, std::uint32_t lane,
                                                 std::uint32_t slot) const = 0;
   [[nodiscard]] virtual Bytes scratch_bytes(Rank rank) const = 0;
+  /// Of a send slot.
+  [[nodiscard]] virtual Waypoints waypoints(Rank, std::uint32_t /*lane*/,
+                                            std::uint32_t /*slot*/) const {
+    return {};
+  }
 
   /// Peers, itself among them, that this rank serves by sends and receives of their own: each of them
   /// is work for the launch. 1 for what is one piece of work.

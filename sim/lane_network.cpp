@@ -36,7 +36,7 @@ void LaneEngine::staged(std::uint32_t id) {
     queue_for_wire(operation, id);
   } else {
     messages_[id].stage = MessageStage::Proxy;
-    network_->start(proxy_of(operation.gpu(lane.rank)), Bytes(work.count()), id,
+    network_->start(proxy_of(routes_.sender(message.path)), Bytes(work.count()), id,
                     {1, lane.multiplicity, {}});
   }
   send_left(operation, id, end);

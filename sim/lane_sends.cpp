@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/connection_stops.hpp"
 #include "sim/lanes.hpp"
 #include "topology/error.hpp"
 
@@ -258,12 +259,26 @@ SendTarget LaneEngine::connect(const OperationState& operation, std::uint32_t in
   }
   SendTarget target;
   target.slot = slot;
-  target.path =
-      routes_.open(operation.gpu(rank), operation.gpu(to.peer), program.lane(rank, number).channel,
-                   wire_factor(operation.lanes[index].protocol));
+  target.path = open_path(operation, index, slot, to.peer);
   target.lane = operation.ranks[to.peer.index()].first_lane + to.lane;
   target.receive_slot = to.slot;
   return target;
+}
+
+PathId LaneEngine::open_path(const OperationState& operation, std::uint32_t index,
+                             std::uint32_t slot, Rank peer) {
+  const Program& program = *operation.program;
+  const Rank rank = operation.lanes[index].rank;
+  const std::uint32_t number = operation.lane_number(index);
+  const std::uint32_t channel = program.lane(rank, number).channel;
+  const WireFactor factor = wire_factor(operation.lanes[index].protocol);
+  const Waypoints waypoints = program.waypoints(rank, number, slot);
+  if (waypoints == Waypoints{}) {
+    return routes_.open(operation.gpu(rank), operation.gpu(peer), channel, factor);
+  }
+  const std::vector<DeviceId> stops =
+      stops_of(*cluster_, *operation.communicator, rank, peer, waypoints);
+  return routes_.open_through(operation.gpu(rank), operation.gpu(peer), stops, channel, factor);
 }
 
 void LaneEngine::forget_targets(LaneState& lane) {

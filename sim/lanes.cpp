@@ -29,6 +29,7 @@ LaneEngine::LaneEngine(const Cluster& cluster, std::size_t operations, const Run
       layout_(cluster.graph().levels().size(),
               options.costs != nullptr ? WithCosts::Yes : WithCosts::No),
       width_(layout_.size()),
+      cluster_(&cluster),
       routes_(cluster, network),
       messages_(width_),
       operations_(operations) {}

@@ -111,6 +111,8 @@ class LaneEngine {
   const SendTarget& target_of(OperationState& operation, std::uint32_t lane, std::uint32_t slot);
   SendTarget& target_place(LaneState& lane, std::uint32_t slot);
   SendTarget connect(const OperationState& operation, std::uint32_t lane, std::uint32_t slot);
+  PathId open_path(const OperationState& operation, std::uint32_t lane, std::uint32_t slot,
+                   Rank peer);
   void forget_targets(LaneState& lane);
   void return_credit(OperationState& operation, const Message& message);
   void count_transfer();
@@ -163,6 +165,7 @@ class LaneEngine {
   CriticalPaths* critical_paths_;
   AttributionLayout layout_;
   std::size_t width_;
+  const Cluster* cluster_;
   OpenRoutes routes_;
   MessagePool messages_;
   std::vector<std::unique_ptr<OperationState>> operations_;  ///< by OperationId; null: not active

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "topology/error.hpp"
+#include "topology/route_shares.hpp"
 
 namespace collsim::detail {
 
@@ -35,6 +36,24 @@ std::vector<std::size_t> slowest_path(const Graph& graph, const Route& route) {
   return path;
 }
 
+/// Whether links carry other parts than the whole.
+bool is_sprayed(const Route& route) {
+  return std::any_of(route.hops.begin(), route.hops.end(), [](const RouteHop& hop) {
+    return hop.share_numerator != hop.share_denominator;
+  });
+}
+
+/// The same route for so many times the bytes.
+Route carrying(Route route, WireFactor factor) {
+  if (factor.numerator != factor.denominator) {
+    for (RouteHop& hop : route.hops) {
+      hop.share_numerator *= factor.numerator;
+      hop.share_denominator *= factor.denominator;
+    }
+  }
+  return route;
+}
+
 }  // namespace
 
 OpenRoutes::OpenRoutes(const Cluster& cluster, Network& network)
@@ -47,13 +66,25 @@ OpenRoutes::OpenRoutes(const Cluster& cluster, Network& network)
 PathId OpenRoutes::open(DeviceId from, DeviceId to, std::uint32_t connection, WireFactor factor) {
   Route route = router_->route(from, to, connection);
   const PathKind kind = kind_of(*graph_, route);
-  if (factor.numerator != factor.denominator) {
-    for (RouteHop& hop : route.hops) {
-      hop.share_numerator *= factor.numerator;
-      hop.share_denominator *= factor.denominator;
+  const PathId id = take(carrying(std::move(route), factor), kind);
+  attribute_latency(id, paths_[id.index()].route);
+  paths_[id.index()].sender = from;
+  return id;
+}
+
+PathId OpenRoutes::open_through(DeviceId from, DeviceId to, std::span<const DeviceId> stops,
+                                std::uint32_t connection, WireFactor factor) {
+  const Route route = router_->route_through(from, to, stops, connection);
+  const PathId id = take(carrying(each_link_once(route), factor), kind_of(*graph_, route));
+  attribute_latency(id, route);
+  DeviceId& sender = paths_[id.index()].sender;
+  sender = from;
+  for (const DeviceId stop : stops) {
+    if (graph_->device(stop).kind == DeviceKind::Gpu) {
+      sender = stop;
     }
   }
-  return take(std::move(route), kind);
+  return id;
 }
 
 namespace {
@@ -128,42 +159,36 @@ PathId OpenRoutes::take(Route route, PathKind kind) {
   }
   Path& path = paths_[id.index()];
   COLLSIM_ENSURE(path.users == 0, "the network opened a path twice");
-  path.sprayed = std::any_of(route.hops.begin(), route.hops.end(), [](const RouteHop& hop) {
-    return hop.share_numerator != hop.share_denominator;
-  });
+  path.sprayed = is_sprayed(route);
   path.route = std::move(route);
   path.kind = kind;
   if (path.sprayed) {
     path.route.hops.shrink_to_fit();  // there may be thousands
   }
   path.users = 1;
-  attribute_latency(id);
+  std::fill_n(latencies_.begin() + static_cast<std::ptrdiff_t>(id.index() * levels_), levels_,
+              Duration{});
   return id;
 }
 
-void OpenRoutes::attribute_latency(PathId id) {
-  const Path& path = paths_[id.index()];
+void OpenRoutes::attribute_latency(PathId id, const Route& route) {
   const auto begin = latencies_.begin() + static_cast<std::ptrdiff_t>(id.index() * levels_);
-  std::fill_n(begin, levels_, Duration{});
-  if (path.route.latency == Duration{}) {
-    return;  // no path from one device to another
-  }
   Duration sum{};
   const auto add = [&](const RouteHop& hop) {
     const Link& link = graph_->link(hop.link);
     begin[static_cast<std::ptrdiff_t>(link.level.index())] += link.latency;
     sum += link.latency;
   };
-  if (path.sprayed) {
-    for (const std::size_t hop : slowest_path(*graph_, path.route)) {
-      add(path.route.hops[hop]);
+  if (is_sprayed(route)) {
+    for (const std::size_t hop : slowest_path(*graph_, route)) {
+      add(route.hops[hop]);
     }
   } else {
-    for (const RouteHop& hop : path.route.hops) {
+    for (const RouteHop& hop : route.hops) {
       add(hop);
     }
   }
-  COLLSIM_ENSURE(sum == path.route.latency, "a route's latency is not the sum of its links'");
+  COLLSIM_ENSURE(sum == route.latency, "a route's latency is not the sum of its links'");
 }
 
 void OpenRoutes::release(PathId id) {

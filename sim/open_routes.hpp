@@ -23,6 +23,9 @@ class OpenRoutes {
   /// Opens the route of a connection (see Router::route) for one user; links carry so many times the
   /// bytes. Throws: InputError if there is none.
   PathId open(DeviceId from, DeviceId to, std::uint32_t connection, WireFactor factor = {});
+  /// The same by way of given devices (see Router::route_through).
+  PathId open_through(DeviceId from, DeviceId to, std::span<const DeviceId> stops,
+                      std::uint32_t connection, WireFactor factor = {});
   /// Opens the links of a switch that joins `gpu` with its peers: what it reads from the readers,
   /// reduced on the way, and what it writes to the writers, copied on the way; itself among them or not.
   /// Throws: InputError where one switch does not join them.
@@ -40,6 +43,8 @@ class OpenRoutes {
 
   [[nodiscard]] const Route& route(PathId path) const { return paths_[path.index()].route; }
   [[nodiscard]] PathKind kind(PathId path) const { return paths_[path.index()].kind; }
+  /// The GPU whose proxy serves the path: the last one before a NIC.
+  [[nodiscard]] DeviceId sender(PathId path) const { return paths_[path.index()].sender; }
   [[nodiscard]] Duration latency(PathId path) const { return paths_[path.index()].route.latency; }
   /// The route's latency by level; sums to latency().
   [[nodiscard]] std::span<const Duration> latency_by_level(PathId path) const {
@@ -56,10 +61,12 @@ class OpenRoutes {
     std::uint32_t users = 0;
     bool sprayed = false;
     PathKind kind = PathKind::Nvlink;
+    DeviceId sender;
     Bytes sent;  ///< not yet in expected_; 0 where sprayed
   };
   PathId take(Route route, PathKind kind);
-  void attribute_latency(PathId path);
+  /// Along the links of a route in their order.
+  void attribute_latency(PathId path, const Route& route);
   void settle_sent(Path& path);
 
   const Graph* graph_;

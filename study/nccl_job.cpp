@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/nccl/connected_program.hpp"
 #include "algorithms/nccl/execution.hpp"
 #include "algorithms/nccl/send_recv_plan.hpp"
 #include "algorithms/nccl/send_recv_program.hpp"
@@ -93,11 +94,15 @@ NcclProgram collective_program(const nccl::Decisions& decisions,
 
 NcclProgram sends_program(const nccl::Decisions& decisions, const CollectiveCall& call,
                           ChannelsRun channels) {
-  const nccl::SendRecvPlan plan = nccl::send_recv_plan(decisions.input(), call);
+  nccl::SendRecvPlan plan = nccl::send_recv_plan(decisions.input(), call);
+  nccl::ConnectionTables connections = nccl::send_recv_connections(decisions);
+  plan.transports = nccl::connection_kinds(connections, plan.channels);
   NcclProgram result;
-  result.program = nccl::build_send_recv_program(plan, channels == ChannelsRun::Joined
-                                                           ? nccl::EqualChannels::Joined
-                                                           : nccl::EqualChannels::Apart);
+  result.program =
+      nccl::with_waypoints(nccl::build_send_recv_program(plan, channels == ChannelsRun::Joined
+                                                                   ? nccl::EqualChannels::Joined
+                                                                   : nccl::EqualChannels::Apart),
+                           std::move(connections));
   result.algorithm = send_recv;
   result.protocol = nccl::name(plan.local.protocol);
   result.channels = plan.channels;

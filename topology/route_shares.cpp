@@ -67,13 +67,49 @@ RouteHop hop_with_share(LinkId link, std::uint64_t part, std::uint64_t whole) {
           static_cast<std::uint32_t>(whole / divisor)};
 }
 
-Route side_by_side(const std::vector<Route>& routes) {
+namespace {
+
+/// Sums of shares by link, in the order in which links are met first.
+class LinkShares {
+ public:
+  void add(const RouteHop& hop) {
+    const auto [known, is_new] = shares_.try_emplace(hop.link);
+    if (is_new) {
+      order_.push_back(hop.link);
+    }
+    // Denominators of at most 2^19 each: the sum's are below 2^38, or it is refused.
+    Share& share = known->second;
+    const std::uint64_t common = std::lcm(share.denominator, std::uint64_t{hop.share_denominator});
+    share.numerator = share.numerator * (common / share.denominator) +
+                      hop.share_numerator * (common / hop.share_denominator);
+    share.denominator = common;
+    require_sprayable(common);
+  }
+
+  [[nodiscard]] std::vector<RouteHop> divided_by(std::size_t parts) const {
+    std::vector<RouteHop> hops;
+    hops.reserve(order_.size());
+    for (const LinkId link : order_) {
+      const Share& share = shares_.at(link);
+      require_sprayable(share.denominator * parts);
+      hops.push_back(hop_with_share(link, share.numerator, share.denominator * parts));
+    }
+    return hops;
+  }
+
+ private:
   struct Share {
     std::uint64_t numerator = 0;
     std::uint64_t denominator = 1;
   };
-  std::map<LinkId, Share> shares;
-  std::vector<LinkId> order;
+  std::map<LinkId, Share> shares_;
+  std::vector<LinkId> order_;
+};
+
+}  // namespace
+
+Route side_by_side(const std::vector<Route>& routes) {
+  LinkShares shares;
   std::size_t longest = 0;
   Route result;
   for (const Route& route : routes) {
@@ -85,27 +121,28 @@ Route side_by_side(const std::vector<Route>& routes) {
       if (distance >= route.hops.size()) {
         continue;
       }
-      const RouteHop& hop = route.hops[distance];
-      const auto [known, is_new] = shares.try_emplace(hop.link);
-      if (is_new) {
-        order.push_back(hop.link);
-      }
-      // Denominators of at most 2^19 each: the sum's are below 2^38, or it is refused.
-      Share& share = known->second;
-      const std::uint64_t common =
-          std::lcm(share.denominator, std::uint64_t{hop.share_denominator});
-      share.numerator = share.numerator * (common / share.denominator) +
-                        hop.share_numerator * (common / hop.share_denominator);
-      share.denominator = common;
-      require_sprayable(common);
+      shares.add(route.hops[distance]);
     }
   }
-  for (const LinkId link : order) {
-    const Share& share = shares[link];
-    require_sprayable(share.denominator * routes.size());
-    result.hops.push_back(hop_with_share(link, share.numerator, share.denominator * routes.size()));
-  }
+  result.hops = shares.divided_by(routes.size());
   return result;
+}
+
+Route each_link_once(const Route& route) {
+  std::vector<LinkId> links;
+  links.reserve(route.hops.size());
+  for (const RouteHop& hop : route.hops) {
+    links.push_back(hop.link);
+  }
+  std::ranges::sort(links);
+  if (std::ranges::adjacent_find(links) == links.end()) {
+    return route;
+  }
+  LinkShares shares;
+  for (const RouteHop& hop : route.hops) {
+    shares.add(hop);
+  }
+  return {shares.divided_by(1), route.latency};
 }
 
 }  // namespace detail

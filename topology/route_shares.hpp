@@ -24,4 +24,8 @@ void require_sprayable(std::uint64_t paths);
 /// meets them first, then by route. Requires: at least one.
 [[nodiscard]] Route side_by_side(const std::vector<Route>& routes);
 
+/// The same route with each link once: one that is crossed twice carries twice the bytes. Links in the
+/// order in which they are met first.
+[[nodiscard]] Route each_link_once(const Route& route);
+
 }  // namespace collsim::detail

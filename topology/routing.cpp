@@ -219,11 +219,15 @@ std::vector<Router::Stripe> Router::aligned_stripes(DeviceId from, DeviceId to) 
   return result;
 }
 
-std::vector<std::vector<RouteLeg>> Router::legs_by_nics(DeviceId from, DeviceId to) const {
+Scope Router::fabric_between(DeviceId out, DeviceId in) const {
   const auto group_of = [&](DeviceId nic) -> std::optional<std::uint32_t> {
     const auto leaf = leaf_of(*graph_, nic);
     return leaf ? graph_->device(*leaf).group : std::nullopt;
   };
+  return Scope::fabric(group_of(out), group_of(in));
+}
+
+std::vector<std::vector<RouteLeg>> Router::legs_by_nics(DeviceId from, DeviceId to) const {
   std::vector<std::vector<RouteLeg>> rows;
   for (const Stripe& stripe : stripes(from, to)) {
     const Scope in_node_from = Scope::within(graph_->device(from).node);
@@ -234,7 +238,7 @@ std::vector<std::vector<RouteLeg>> Router::legs_by_nics(DeviceId from, DeviceId 
     legs.push_back({stripe.leaves_from, stripe.out, in_node_from});
     if (stripe.out != stripe.in) {
       legs.push_back(
-          {stripe.out, stripe.in, Scope::fabric(group_of(stripe.out), group_of(stripe.in))});
+          {stripe.out, stripe.in, fabric_between(stripe.out, stripe.in)});
     }
     legs.push_back({stripe.in, to, Scope::within(graph_->device(to).node)});
   }

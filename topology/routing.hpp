@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "topology/graph.hpp"
@@ -39,6 +40,7 @@ namespace collsim {
 
 namespace detail {
 class PathLayers;
+class Scope;
 struct RouteLeg;
 }  // namespace detail
 
@@ -80,6 +82,18 @@ class Router {
   /// cluster.
   [[nodiscard]] Route route(DeviceId from, DeviceId to, std::uint32_t connection = 0) const;
 
+  /// The route from one GPU to another by way of given devices, in this order: GPUs, CPUs and NICs, of the
+  /// sender's node up to a NIC, of the receiver's from there on. From each to the next one the shortest
+  /// way, as search 2 goes: GPUs and NICs between them forward nothing. Stops that are where the route
+  /// is already change nothing. A link that is crossed twice stands twice (see
+  /// detail::each_link_once).
+  /// Throws: InputError naming both devices if there is no path from one to the next.
+  [[nodiscard]] Route route_through(DeviceId from, DeviceId to, std::span<const DeviceId> stops,
+                                    std::uint32_t connection = 0) const;
+  /// The CPU with the fewest links from a GPU, within its node; the first of equals. Absent: the GPU
+  /// reaches none. Complexity: O(links of the devices met).
+  [[nodiscard]] std::optional<DeviceId> cpu_of(DeviceId gpu) const;
+
   /// The NICs by which a GPU's bytes enter its node, and leave it unless rails are aligned; empty where
   /// the node has none it can reach.
   [[nodiscard]] std::vector<DeviceId> nics_of(DeviceId gpu) const;
@@ -112,6 +126,10 @@ class Router {
     std::uint32_t connection = 0;
   };
 
+  /// What lies between two NICs.
+  [[nodiscard]] detail::Scope fabric_between(DeviceId out, DeviceId in) const;
+  /// What lies between two stops of a route.
+  [[nodiscard]] detail::Scope scope_between(DeviceId from, DeviceId to) const;
   [[nodiscard]] std::vector<Stripe> stripes(DeviceId from, DeviceId to) const;
   [[nodiscard]] std::vector<Stripe> aligned_stripes(DeviceId from, DeviceId to) const;
   [[nodiscard]] std::optional<Route> route_by_nics(DeviceId from, DeviceId to,

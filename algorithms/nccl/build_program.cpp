@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/nccl/communicator.hpp"
+#include "algorithms/nccl/connected_program.hpp"
 #include "algorithms/nccl/execution.hpp"
 #include "algorithms/nccl/nvls_program.hpp"
 #include "algorithms/nccl/nvls_tree_program.hpp"
@@ -31,9 +32,8 @@ std::vector<Rank> head_ranks(const Decisions& decisions) {
   return ranks;
 }
 
-}  // namespace
-
-std::unique_ptr<Program> build_program(const Decisions& decisions, const Execution& execution) {
+/// As routed.
+std::unique_ptr<Program> program_of(const Decisions& decisions, const Execution& execution) {
   const std::vector<ExecutionChannel>& channels = decisions.tuning().channels.collective;
   switch (execution.algorithm) {
     case Algorithm::Ring:
@@ -56,6 +56,13 @@ std::unique_ptr<Program> build_program(const Decisions& decisions, const Executi
       throw not_executed(std::string(name(execution.algorithm)));
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
+}
+
+}  // namespace
+
+std::unique_ptr<Program> build_program(const Decisions& decisions, const Execution& execution) {
+  return with_waypoints(program_of(decisions, execution),
+                        algorithm_connections(decisions, execution.algorithm));
 }
 
 }  // namespace collsim::nccl

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "algorithms/nccl/call_geometry.hpp"
+#include "algorithms/nccl/connection_paths.hpp"
 #include "algorithms/nccl/slices.hpp"
 #include "algorithms/nccl/trees.hpp"
 #include "algorithms/nccl/tuning_terms.hpp"
@@ -80,12 +81,22 @@ std::vector<std::size_t> numbered(const std::vector<Wiring>& channels) {
   return numbers;
 }
 
-/// NVLS and PAT connect the same ranks on every channel; NVLSTree has one of its two trees on even
-/// channels and the other one on odd channels.
-std::vector<std::size_t> by_turns(const Execution& execution, std::size_t kinds) {
+/// Channels with the same number connect the same ranks. Shapes: one for each channel that runs, or more.
+std::vector<std::size_t> connected_ranks(const Decisions& decisions, const Execution& execution) {
+  const std::vector<ExecutionChannel>& channels = decisions.tuning().channels.collective;
+  switch (execution.algorithm) {
+    case Algorithm::Ring:
+      return numbered(build_rings(decisions.graphs(), decisions.layout(), channels));
+    case Algorithm::Tree:
+      return numbered(build_trees(decisions.graphs().tree, decisions.layout(), channels));
+    default:
+      break;
+  }
+  // NVLS and PAT connect the same ranks on every channel; NVLSTree has one of its two trees on even
+  // channels and the other one on odd channels.
   std::vector<std::size_t> numbers(std::size_t{execution.work.back().channel} + 1);
   for (std::size_t channel = 0; channel < numbers.size(); ++channel) {
-    numbers[channel] = channel % kinds;
+    numbers[channel] = execution.algorithm == Algorithm::NvlsTree ? channel % 2 : 0;
   }
   return numbers;
 }
@@ -159,30 +170,18 @@ Execution joined_channels(Execution execution, std::span<const std::size_t> wiri
 }
 
 Execution joined_channels(const Decisions& decisions, Execution execution) {
-  const std::vector<ExecutionChannel>& channels = decisions.tuning().channels.collective;
-  switch (execution.algorithm) {
-    case Algorithm::Ring:
-      return joined_channels(
-          std::move(execution),
-          numbered(build_rings(decisions.graphs(), decisions.layout(), channels)));
-    case Algorithm::Tree:
-      return joined_channels(
-          std::move(execution),
-          numbered(build_trees(decisions.graphs().tree, decisions.layout(), channels)));
-    case Algorithm::Nvls:
-    case Algorithm::Pat: {
-      const std::vector<std::size_t> wiring = by_turns(execution, 1);
-      return joined_channels(std::move(execution), wiring);
-    }
-    case Algorithm::NvlsTree: {
-      const std::vector<std::size_t> wiring = by_turns(execution, 2);
-      return joined_channels(std::move(execution), wiring);
-    }
-    case Algorithm::CollNetDirect:
-    case Algorithm::CollNetChain:
-      break;  // interleaved
+  if (execution.interleaved) {
+    return execution;
   }
-  return execution;
+  const std::vector<std::size_t> ranks = connected_ranks(decisions, execution);
+  const std::vector<std::size_t> paths =
+      connection_kinds(algorithm_connections(decisions, execution.algorithm), ranks.size());
+  std::vector<std::pair<std::size_t, std::size_t>> both;
+  both.reserve(ranks.size());
+  for (std::size_t channel = 0; channel < ranks.size(); ++channel) {
+    both.emplace_back(ranks[channel], paths[channel]);
+  }
+  return joined_channels(std::move(execution), numbered(both));
 }
 
 }  // namespace collsim::nccl

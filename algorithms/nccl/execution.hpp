@@ -62,7 +62,7 @@ struct Execution {
                                      const CollectiveCall& call, const TunedChoice& choice);
 
 /// Joins channels whose lanes do the same on the same ranks: equal parts and chunks, and ring, trees
-/// or heads alike. Time is the same where the routes of connections do not depend on the channel.
+/// or heads alike, on the same transports. Time is the same where routes between the same devices do not depend on the channel.
 /// Channels that interleave stay apart.
 [[nodiscard]] Execution joined_channels(const Decisions& decisions, Execution execution);
 /// The same, where channels have equal connections if they have equal numbers in `wiring`.

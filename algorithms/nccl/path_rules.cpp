@@ -29,19 +29,6 @@ void lead_through(Paths& paths, PartId from, PartId middle, PartId to, const Sys
   paths.between(from, to) = std::move(path);
 }
 
-PathType worst_for_p2p(const System& system, const DetectOptions& options) {
-  if (options.p2p_disable) {
-    return PathType::Loc;
-  }
-  if (options.p2p_level) {
-    return *options.p2p_level;
-  }
-  const auto& cpus = system.all(PartKind::Cpu);
-  const bool amd_pair = !cpus.empty() && system.part(cpus.front()).cpu.vendor == CpuVendor::Amd &&
-                        system.count(PartKind::Gpu) <= 2;
-  return amd_pair ? PathType::Sys : PathType::Pxb;
-}
-
 /// The best bandwidth of a GPU to a network device that no CPU stands before.
 float close_net_bandwidth(const System& system, const Paths& paths, PartId gpu) {
   float best = 0;
@@ -62,8 +49,7 @@ bool network_is_faster(const System& system, const Paths& paths, const DetectOpt
 }
 
 bool relayed_by_gpu(const System& system, const Path& path) {
-  return path.links.size() == 2 &&
-         system.part(system.link(path.links.front()).to).kind == PartKind::Gpu;
+  return path.links.size() == 2 && gpu_on(system, path);
 }
 
 /// Whether two GPUs can talk inside the node, by P2P or shared memory.
@@ -112,6 +98,29 @@ void relay_to_net(const System& system, const DetectOptions& options, Paths& pat
 
 }  // namespace
 
+PathType worst_for_p2p(const System& system, const DetectOptions& options) {
+  if (options.p2p_disable) {
+    return PathType::Loc;
+  }
+  if (options.p2p_level) {
+    return *options.p2p_level;
+  }
+  const auto& cpus = system.all(PartKind::Cpu);
+  const bool amd_pair = !cpus.empty() && system.part(cpus.front()).cpu.vendor == CpuVendor::Amd &&
+                        system.count(PartKind::Gpu) <= 2;
+  return amd_pair ? PathType::Sys : PathType::Pxb;
+}
+
+std::optional<PartId> gpu_on(const System& system, const Path& path) {
+  for (std::size_t i = 0; i + 1 < path.links.size(); ++i) {
+    const PartId next = system.link(path.links[i]).to;
+    if (system.part(next).kind == PartKind::Gpu) {
+      return next;
+    }
+  }
+  return std::nullopt;
+}
+
 void divert_gpu_paths(const System& system, const DetectOptions& options, Paths& paths) {
   const PathType worst_p2p = worst_for_p2p(system, options);
   const auto& gpus = system.all(PartKind::Gpu);
@@ -138,12 +147,8 @@ bool uses_gpu_direct(const System& system, const Paths& paths, PartId gpu, PartI
   const Path& path = paths.between(gpu, net);
   PathType distance = path.type;
   if (distance == PathType::Pxn) {
-    for (const PartLinkId link : path.links) {
-      const PartId next = system.link(link).to;
-      if (system.part(next).kind == PartKind::Gpu) {
-        distance = paths.between(next, net).type;
-        break;
-      }
+    if (const std::optional<PartId> relay = gpu_on(system, path)) {
+      distance = paths.between(*relay, net).type;
     }
   }
   if (options.net_gdr_c2c && distance == PathType::P2c) {

@@ -47,6 +47,12 @@ class Paths {
 /// The CPU that is fewest links away from a GPU, if any is connected.
 [[nodiscard]] std::optional<PartId> local_cpu(const System& system, const Paths& paths, PartId gpu);
 
+/// Over how bad a path GPUs still read and write each other's memory (P2P).
+[[nodiscard]] PathType worst_for_p2p(const System& system, const DetectOptions& options);
+
+/// The GPU through which a path goes, if any.
+[[nodiscard]] std::optional<PartId> gpu_on(const System& system, const Path& path);
+
 /// All paths after all rules. GPUs that are to talk over the network although they share the node
 /// have paths of type Net. Complexity: O(ends · links · path length).
 [[nodiscard]] Paths find_paths(const System& system, const DetectOptions& options);

@@ -6,6 +6,7 @@
 // shapes: for peers of the own node and for others. The call is alone in its group. Buffers that the
 // user registered are not modelled. Source: NCCL 2.28.9, src/enqueue.cc, src/collectives.cc.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct SendRecvPlan {
   std::uint32_t channels{1};  ///< a power of two
   /// By round: the channel of part 0; the others follow, modulo the channels.
   std::vector<std::uint32_t> first_channel{};
+  /// By channel: those with the same number have the same transports; empty: all have.
+  std::vector<std::size_t> transports{};
   SendRecvBatches batches{SendRecvBatches::AnyRounds};
   SendRecvShape local{};   ///< to ranks of the own node, and to itself
   SendRecvShape remote{};  ///< to ranks of other nodes; the same as `local` on one node

@@ -164,8 +164,8 @@ class LaneMaker {
   std::uint32_t batch_{0};
 };
 
-/// By channel: how many channels it stands for. Those with the same rounds and part sizes on all
-/// ranks are equal; the first stands for the others, which get 0, as idle ones do.
+/// By channel: how many channels it stands for. Those with the same rounds, part sizes and transports on
+/// all ranks are equal; the first stands for the others, which get 0, as idle ones do.
 std::vector<std::uint32_t> multiplicities(const SendRecvPlan& plan, const std::vector<Rank>& ranks,
                                           EqualChannels equal) {
   using Signature = std::vector<std::int64_t>;
@@ -191,6 +191,9 @@ std::vector<std::uint32_t> multiplicities(const SendRecvPlan& plan, const std::v
   for (std::uint32_t channel = 0; channel < plan.channels; ++channel) {
     if (signatures[channel].empty()) {
       continue;
+    }
+    if (!plan.transports.empty()) {
+      signatures[channel].push_back(static_cast<std::int64_t>(plan.transports[channel]));
     }
     const std::uint32_t stands_for_it =
         equal == EqualChannels::Joined
