@@ -149,10 +149,7 @@ class Report {
     const LaneState& lane = ref.state();
     for (std::uint32_t number = 0; number < lane.sends.count; ++number) {
       const std::uint32_t slot = lane.sends.first + number;
-      const auto used =
-          ref.operation->fifo_used.find((static_cast<std::uint64_t>(ref.lane) << 32U) | slot);
-      const std::uint32_t in_use = used == ref.operation->fifo_used.end() ? 0 : used->second;
-      if (in_use < lane.fifo_depth) {
+      if (ref.operation->fifo_used.used(ref.lane, slot) < lane.fifo_depth) {
         continue;
       }
       const Connection to = ref.operation->program->send_to(lane.rank, ref.number(), slot);

@@ -61,16 +61,19 @@ U128 divide_up(U128 numerator, U128 denominator) {
   return raised / denominator;
 }
 
-/// What all single flows of `flow` take: a · rate, rounded up per single flow.
+/// What all single flows of `flow` take.
 std::int64_t take_of(const FairShareFlow& flow, const ResourceUse& use, Rate rate) {
-  const U128 numerator = static_cast<U128>(rate.numerator) * use.numerator;
-  const U128 denominator = static_cast<U128>(rate.denominator) * use.denominator;
-  // At most what was left of the resource, so it fits.
-  const auto single = static_cast<std::int64_t>(divide_up(numerator, denominator));
-  return checked_product(single, flow.multiplicity);
+  return checked_product(single_take(use, rate), flow.multiplicity);
 }
 
 }  // namespace
+
+std::int64_t single_take(const ResourceUse& use, Rate rate) {
+  const U128 numerator = static_cast<U128>(rate.numerator) * use.numerator;
+  const U128 denominator = static_cast<U128>(rate.denominator) * use.denominator;
+  // At most what was left of the resource, so it fits.
+  return static_cast<std::int64_t>(divide_up(numerator, denominator));
+}
 
 Rate exact_rate(std::int64_t factor, std::int64_t other_factor, std::int64_t divisor) {
   const std::int64_t common = std::gcd(factor, divisor);
@@ -78,6 +81,11 @@ Rate exact_rate(std::int64_t factor, std::int64_t other_factor, std::int64_t div
   divisor /= common;
   const std::int64_t other_common = std::gcd(other_factor, divisor);
   return {checked_product(factor, other_factor / other_common), divisor / other_common};
+}
+
+Rate divided(Rate rate, std::uint32_t divisor) {
+  const Rate part = exact_rate(rate.numerator, 1, divisor);
+  return {part.numerator, checked_product(part.denominator, rate.denominator)};
 }
 
 // A sparse set: slot_of_resource_ needs no clearing, because an entry counts only if the slot it
@@ -153,15 +161,19 @@ void FairShareSolver::list_flows_of_resources(std::size_t flows) {
   }
 }
 
-FairShareSolver::Entry FairShareSolver::entry_of(std::uint32_t slot) const {
-  const Resource& resource = resources_[slot];
-  Entry entry{resource.floor, resource.number, slot, resource.version};
-  if (resource.floor.numerator == 0) {
-    entry.share = resource.scale == 1
-                      ? Rate(resource.remaining, resource.load)
-                      : exact_rate(resource.remaining, resource.scale, resource.load);
+Rate FairShareSolver::share_of(const Resource& resource) const {
+  if (resource.floor.numerator != 0) {
+    return resource.floor;
   }
-  return entry;
+  return resource.scale == 1 ? Rate(resource.remaining, resource.load)
+                             : exact_rate(resource.remaining, resource.scale, resource.load);
+}
+
+FairShareSolver::Entry FairShareSolver::new_entry(std::uint32_t slot) {
+  Resource& resource = resources_[slot];
+  resource.share = share_of(resource);
+  resource.raised = false;
+  return {resource.share, resource.number, slot, ++resource.entry};
 }
 
 namespace {
@@ -177,30 +189,45 @@ struct ComesAfter {
 
 }  // namespace
 
-void FairShareSolver::drop_stale_entries() {
-  while (!heap_.empty() && heap_.front().version != resources_[heap_.front().slot].version) {
-    std::pop_heap(heap_.begin(), heap_.end(), ComesAfter{});
-    heap_.pop_back();
+void FairShareSolver::pop_front() {
+  std::pop_heap(heap_.begin(), heap_.end(), ComesAfter{});
+  heap_.pop_back();
+}
+
+/// Makes the entry in front one that is up to date. Shares hardly ever fall (by rounding alone), so
+/// one that was raised waits until it comes to the front.
+void FairShareSolver::bring_up_front() {
+  while (!heap_.empty()) {
+    const Entry front = heap_.front();
+    const Resource& resource = resources_[front.slot];
+    const bool is_void = front.entry != resource.entry || resource.load == 0;
+    if (!is_void && !resource.raised) {
+      return;
+    }
+    pop_front();
+    if (!is_void) {
+      heap_.push_back(new_entry(front.slot));
+      std::push_heap(heap_.begin(), heap_.end(), ComesAfter{});
+    }
   }
 }
 
 void FairShareSolver::find_bottlenecks() {
   bottlenecks_.clear();
-  drop_stale_entries();
+  bring_up_front();
   COLLSIM_ENSURE(!heap_.empty(), "a flow that is not frozen has no resource left");
   const Rate level = heap_.front().share;
   while (!heap_.empty() && compare(heap_.front().share, level) == 0) {
     bottlenecks_.push_back(heap_.front());
     resources_[heap_.front().slot].frozen = true;
-    std::pop_heap(heap_.begin(), heap_.end(), ComesAfter{});
-    heap_.pop_back();
-    drop_stale_entries();
+    pop_front();
+    bring_up_front();
   }
 }
 
 void FairShareSolver::freeze(std::uint32_t flow, const FairShareFlow& definition,
                              const FairShare& share) {
-  flow_frozen_[flow] = true;
+  flow_frozen_[flow] = 1;
   for (std::size_t i = 0; i < definition.uses.size(); ++i) {
     const std::uint32_t slot = slot_of_use_[first_use_[flow] + i];
     Resource& resource = resources_[slot];
@@ -220,7 +247,7 @@ void FairShareSolver::freeze(std::uint32_t flow, const FairShareFlow& definition
   }
   if (definition.cap != 0) {
     // Nobody else is limited by it.
-    ++resources_[slot_of_use_[first_use_[flow] + definition.uses.size()]].version;
+    ++resources_[slot_of_use_[first_use_[flow] + definition.uses.size()]].entry;
   }
 }
 
@@ -228,14 +255,17 @@ void FairShareSolver::update_touched(Rate level) {
   for (const std::uint32_t slot : touched_) {
     Resource& resource = resources_[slot];
     resource.touched = false;
-    ++resource.version;
     if (resource.load == 0) {
       continue;
     }
     if (resource.remaining <= 0 && resource.floor.numerator == 0) {
       resource.floor = level;
     }
-    heap_.push_back(entry_of(slot));
+    if (compare(share_of(resource), resource.share) >= 0) {
+      resource.raised = true;
+      continue;
+    }
+    heap_.push_back(new_entry(slot));
     std::push_heap(heap_.begin(), heap_.end(), ComesAfter{});
   }
   touched_.clear();
@@ -255,10 +285,10 @@ void FairShareSolver::fill(std::span<const std::int64_t> capacities,
   shares.resize(flows.size());
   collect(capacities, flows);
   list_flows_of_resources(flows.size());
-  flow_frozen_.assign(flows.size(), false);
+  flow_frozen_.assign(flows.size(), 0);
   heap_.clear();
   for (std::uint32_t slot = 0; slot < resources_.size(); ++slot) {
-    heap_.push_back(entry_of(slot));
+    heap_.push_back(new_entry(slot));
   }
   std::make_heap(heap_.begin(), heap_.end(), ComesAfter{});
 
@@ -271,7 +301,7 @@ void FairShareSolver::fill(std::span<const std::int64_t> capacities,
       const Resource& resource = resources_[bottleneck.slot];
       for (std::uint32_t i = 0; i < resource.flow_count; ++i) {
         const std::uint32_t flow = flows_of_resources_[resource.first_flow + i];
-        if (flow_frozen_[flow]) {
+        if (flow_frozen_[flow] != 0) {
           continue;
         }
         shares[flow] = {flows[flow].weight == 1

@@ -49,6 +49,12 @@ struct FairShare {
 /// std::overflow_error if the numerator exceeds 64 bits.
 [[nodiscard]] Rate exact_rate(std::int64_t factor, std::int64_t other_factor, std::int64_t divisor);
 
+/// rate / divisor. Requires: divisor > 0. Throws: std::overflow_error if the denominator exceeds 64 bits.
+[[nodiscard]] Rate divided(Rate rate, std::uint32_t divisor);
+
+/// a · rate, rounded up: what a single flow takes of a resource.
+[[nodiscard]] std::int64_t single_take(const ResourceUse& use, Rate rate);
+
 /// Solves many small systems without allocating each time.
 class FairShareSolver {
  public:
@@ -64,20 +70,22 @@ class FairShareSolver {
     std::uint32_t number = 0;      ///< in `capacities`
     std::uint32_t first_flow = 0;  ///< its flows in flows_of_resources_
     std::uint32_t flow_count = 0;
-    std::uint32_t version = 0;   ///< of its share; heap entries of older ones are out of date
+    std::uint32_t entry = 0;     ///< number of its entry in the heap; older ones are void
     std::int64_t remaining = 0;  ///< capacity - frozen
     std::int64_t load = 0;   ///< sum of weight·multiplicity·a over unfrozen flows, times scale
     std::int64_t scale = 1;  ///< common denominator of its flows' a
     Rate floor{0, 1};        ///< its share where rounding ate it up
     bool frozen = false;
     bool touched = false;  ///< in this round
+    bool raised = false;   ///< its share has grown since its entry was made, or is the same
+    Rate share;            ///< of its entry
   };
-  /// A resource's share per unit of weight, as of a version.
+  /// A resource's share per unit of weight, or something below it where it was raised.
   struct Entry {
     Rate share;
-    std::uint32_t number = 0;
+    std::uint32_t number = 0;  ///< of the resource
     std::uint32_t slot = 0;
-    std::uint32_t version = 0;
+    std::uint32_t entry = 0;
   };
 
   /// What solve() does, with shorter messages.
@@ -87,9 +95,11 @@ class FairShareSolver {
   std::uint32_t slot_of(std::uint32_t number, std::int64_t capacity);
   void add_cap(std::uint32_t number, const FairShareFlow& flow);
   void list_flows_of_resources(std::size_t flows);
-  [[nodiscard]] Entry entry_of(std::uint32_t slot) const;
+  [[nodiscard]] Entry new_entry(std::uint32_t slot);
+  [[nodiscard]] Rate share_of(const Resource& resource) const;
   void find_bottlenecks();
-  void drop_stale_entries();
+  void bring_up_front();
+  void pop_front();
   void freeze(std::uint32_t flow, const FairShareFlow& definition, const FairShare& share);
   void update_touched(Rate level);
 
@@ -101,7 +111,7 @@ class FairShareSolver {
   std::vector<Entry> heap_;         ///< least share first
   std::vector<Entry> bottlenecks_;  ///< of this round, by resource number
   std::vector<std::uint32_t> touched_;
-  std::vector<bool> flow_frozen_;
+  std::vector<std::uint8_t> flow_frozen_;
 };
 
 }  // namespace collsim

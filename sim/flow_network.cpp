@@ -7,11 +7,23 @@
 namespace collsim {
 
 FlowNetwork::FlowNetwork(const Graph& graph, EventQueue& queue)
-    : queue_(&queue), paths_(graph), usage_(graph.links().size()), links_(graph.links().size()) {}
+    : queue_(&queue),
+      paths_(graph),
+      usage_(graph.links().size()),
+      links_(graph.links().size()),
+      marks_(graph.links().size()) {}
+
+PathId FlowNetwork::open(const Route& route) {
+  for (const RouteHop& hop : route.hops) {
+    largest_denominator_ = std::max<std::int64_t>(largest_denominator_, hop.share_denominator);
+  }
+  return paths_.open(route);
+}
 
 LinkId FlowNetwork::add_resource(Bandwidth capacity) {
   usage_.add_resource();
   links_.emplace_back();
+  marks_.emplace_back();
   return paths_.add_resource(capacity);
 }
 
@@ -39,6 +51,9 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Trans
     const LinkId link(hop.resource);
     usage_.enter(link, terms.multiplicity, now);
     LinkState& state = links_[link.index()];
+    if (state.occupants.size() > 2 * std::size_t{state.transfers} + 16) {
+      drop_departed(state);
+    }
     state.occupants.push_back({id, transfer.birth});
     ++state.transfers;
   }
@@ -54,8 +69,13 @@ void FlowNetwork::leave_links(const Transfer& transfer) {
     --state.transfers;
     if (state.transfers == 0) {
       state.occupants.clear();
-    } else {
+    } else if (transfer.booked && marks_[link.index()].binds) {
       mark_dirty(link);
+    }
+    if (transfer.booked) {
+      state.take.leave(hop, transfer.terms, single_take(hop, transfer.rate));
+      --state.booked;
+      update_binds(link);
     }
   }
 }
@@ -70,10 +90,11 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
   departure.tag = transfer.tag;
   departure.elapsed = queue_->now() - transfer.start;
   departure.narrowest = paths_.full_rate(transfer.path).link;
-  if (transfer.bytes == Bytes(0)) {
-    departure.bottleneck = departure.narrowest;
-  } else {
-    departure.bottleneck = transfer.bottleneck;
+  departure.bottleneck = departure.narrowest;
+  if (transfer.bytes != Bytes(0)) {
+    if (transfer.of_link) {
+      departure.bottleneck = transfer.bottleneck;
+    }
     departure.wire = std::min(wire_time(id), departure.elapsed);
     departure.capped = departure.wire;
     if (transfer.terms.cap > Bandwidth{}) {
@@ -85,17 +106,18 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
   ++transfer.birth;
   ++transfer.generation;
   transfer.scheduled = false;
+  transfer.booked = false;
   transfers_.give_back(id);
   --under_way_;
   return departure;
 }
 
 void FlowNetwork::mark_dirty(LinkId link) {
-  LinkState& state = links_[link.index()];
-  if (state.dirty) {
+  bool& dirty = marks_[link.index()].dirty;
+  if (dirty) {
     return;
   }
-  state.dirty = true;
+  dirty = true;
   dirty_.push_back(link);
 }
 
@@ -123,12 +145,18 @@ void FlowNetwork::apply_capacity_changes() {
       transfer.visited = search_;
       affected.push_back({occupant.transfer, paths_.full_rate(transfer.path).rate});
     }
-    if (state.transfers > 0) {
+    book_those_alone(change.link);
+    if (marks_[change.link.index()].binds) {
       mark_dirty(change.link);
     }
   }
   for (const CapacityChange& change : changes_) {
     paths_.set_capacity(change.link, change.bandwidth);
+  }
+  for (const CapacityChange& change : changes_) {
+    if (update_binds(change.link)) {
+      mark_dirty(change.link);
+    }
   }
   changes_.clear();
   for (const Affected& before : affected) {
@@ -168,141 +196,6 @@ Duration FlowNetwork::wire_time(TransferId id) {
   const Alone alone = entry->second;
   alone_.erase(entry);
   return checked_add(alone.updated - transfer.start, transfer_time_fine(alone.left, full_rate));
-}
-
-void FlowNetwork::schedule(TransferId id) {
-  Transfer& transfer = transfers_[id];
-  transfer.scheduled = true;
-  queue_->push(Event{transfer.departure, EventPhase::Departure, id.value(), transfer.generation});
-}
-
-bool FlowNetwork::shares_no_link(const Transfer& transfer) const {
-  if (transfer.terms.multiplicity > 1) {
-    return false;
-  }
-  const auto hops = paths_.hops(transfer.path);
-  return std::all_of(hops.begin(), hops.end(), [this](const ResourceUse& hop) {
-    return links_[hop.resource].transfers == 1;
-  });
-}
-
-Rate FlowNetwork::own_rate(const Transfer& transfer) {
-  const Rate full = paths_.full_rate(transfer.path).rate;
-  const Rate cap(transfer.terms.cap);
-  return transfer.terms.cap > Bandwidth{} && compare(cap, full) < 0 ? cap : full;
-}
-
-void FlowNetwork::set_rate(Transfer& transfer, Rate rate, LinkId bottleneck) {
-  transfer.bottleneck = bottleneck;
-  if (compare(transfer.rate, rate) == 0) {
-    return;
-  }
-  const Time now = queue_->now();
-  if (transfer.updated != now) {
-    transfer.left -= progress_fine(now - transfer.updated, transfer.rate);
-    transfer.updated = now;
-  }
-  transfer.rate = rate;
-  transfer.departure = checked_add(now, transfer_time_fine(transfer.left, rate));
-  if (transfer.scheduled) {
-    ++transfer.generation;
-    transfer.scheduled = false;
-  }
-}
-
-void FlowNetwork::drop_departed(LinkState& state) const {
-  std::erase_if(state.occupants, [this](const Occupant& occupant) {
-    return transfers_[occupant.transfer].birth != occupant.birth;
-  });
-}
-
-// Fills component_ with the transfers that share links with those of `seed`, directly or through
-// others.
-void FlowNetwork::search_component(LinkId seed) {
-  component_.clear();
-  links_to_visit_.assign(1, seed);
-  links_[seed.index()].visited = search_;
-  while (!links_to_visit_.empty()) {
-    LinkState& state = links_[links_to_visit_.back().index()];
-    links_to_visit_.pop_back();
-    if (state.occupants.size() != state.transfers) {
-      drop_departed(state);
-    }
-    for (const Occupant& occupant : state.occupants) {
-      Transfer& transfer = transfers_[occupant.transfer];
-      if (transfer.visited == search_) {
-        continue;
-      }
-      transfer.visited = search_;
-      component_.push_back(occupant.transfer);
-      for (const ResourceUse& hop : paths_.hops(transfer.path)) {
-        LinkState& neighbour = links_[hop.resource];
-        if (neighbour.visited == search_) {
-          continue;
-        }
-        neighbour.visited = search_;
-        links_to_visit_.emplace_back(hop.resource);
-      }
-    }
-  }
-}
-
-void FlowNetwork::solve_component(LinkId seed) {
-  search_component(seed);
-  flows_.clear();
-  for (const TransferId id : component_) {
-    const Transfer& transfer = transfers_[id];
-    flows_.push_back({paths_.hops(transfer.path), transfer.terms.weight,
-                      transfer.terms.multiplicity, transfer.terms.cap.units()});
-  }
-  solver_.solve(paths_.capacities(), flows_, shares_);
-  Time earliest = Time::max();
-  for (std::size_t i = 0; i < component_.size(); ++i) {
-    Transfer& transfer = transfers_[component_[i]];
-    const bool by_link = shares_[i].bottleneck < links_.size();
-    set_rate(transfer, shares_[i].rate,
-             by_link ? LinkId(shares_[i].bottleneck) : paths_.full_rate(transfer.path).link);
-    earliest = std::min(earliest, transfer.departure);
-  }
-  for (const TransferId id : component_) {
-    const Transfer& transfer = transfers_[id];
-    if (transfer.departure == earliest && !transfer.scheduled) {
-      schedule(id);
-    }
-  }
-}
-
-void FlowNetwork::settle() {
-  if (!changes_.empty()) {
-    apply_capacity_changes();
-  }
-  for (const TransferId id : started_) {
-    Transfer& transfer = transfers_[id];
-    const bool alone = shares_no_link(transfer);
-    for (const ResourceUse& hop : paths_.hops(transfer.path)) {
-      usage_.note_peak(LinkId(hop.resource));
-      if (!alone) {
-        mark_dirty(LinkId(hop.resource));
-      }
-    }
-    if (alone) {
-      set_rate(transfer, own_rate(transfer), paths_.full_rate(transfer.path).link);
-      schedule(id);
-    }
-  }
-  started_.clear();
-  if (dirty_.empty()) {
-    return;
-  }
-  ++search_;
-  for (const LinkId link : dirty_) {
-    LinkState& state = links_[link.index()];
-    state.dirty = false;
-    if (state.transfers > 0 && state.visited != search_) {
-      solve_component(link);
-    }
-  }
-  dirty_.clear();
 }
 
 }  // namespace collsim

@@ -3,14 +3,16 @@
 // The `flow` model: transfers are fluid flows that share links max-min fairly (see fair_share.hpp).
 //
 // Rates change only where something happens: when a transfer starts or departs or a capacity
-// changes, settle() solves the connected component of links and transfers around it, once per
-// instant. A transfer that shares no link is a component of its own and needs no solver: its rate
-// is the full rate of its route. A transfer's progress is settled (rounded down) only when its rate
-// becomes another fraction, never because its component was solved again, so results do not depend
-// on what happens to others that leaves its rate alone.
+// changes, settle() solves what hangs together with it, once per instant. Transfers hang together
+// only through links that may be somebody's bottleneck (see link_take.hpp); a link with something
+// to spare is left out, and taken in where the new rates would use it up: then those on it are
+// solved again with it. A transfer that shares no link needs no solver: its rate is the full rate of
+// its route. A transfer's progress is settled (rounded down) only when its rate becomes another
+// fraction, never because it was solved again, so results do not depend on what happens to others
+// that leaves its rate alone.
 //
-// Only the earliest departures of a component are in the event queue: whatever comes before the
-// next ones changes the component, and then it is looked at again.
+// Of the transfers with one bottleneck only the earliest to depart are in the event queue: whatever
+// comes before the next ones changes what the link gives, and then they are looked at again.
 //
 // Ignored: queues, congestion control, packets; a change of rate reaches everybody at once.
 
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "sim/fair_share.hpp"
+#include "sim/link_take.hpp"
 #include "sim/link_usage.hpp"
 #include "sim/network.hpp"
 #include "sim/path_table.hpp"
@@ -31,15 +34,15 @@ class FlowNetwork final : public Network {
  public:
   FlowNetwork(const Graph& graph, EventQueue& queue);
 
-  [[nodiscard]] PathId open(const Route& route) override { return paths_.open(route); }
+  [[nodiscard]] PathId open(const Route& route) override;
   void close(PathId path) override { paths_.close(path); }
   /// Complexity: O(hops), without allocation once the run is warm.
   void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;
   [[nodiscard]] LinkId add_resource(Bandwidth capacity) override;
   [[nodiscard]] std::optional<Departure> depart(const Event& event) override;
   void set_capacity(LinkId link, Bandwidth bandwidth) override;
-  /// Complexity: O(hops) for a transfer that shares no link; else one FairShareSolver::solve() for
-  /// each component that changed.
+  /// Complexity: O(hops) for a transfer that shares no link; else a few times
+  /// FairShareSolver::solve() for each component that changed.
   void settle() override;
   [[nodiscard]] std::span<const LinkUse> link_use() const override { return usage_.uses(); }
   [[nodiscard]] std::size_t transfers_under_way() const override { return under_way_; }
@@ -59,8 +62,11 @@ class FlowNetwork final : public Network {
     TransferTerms terms;
     std::uint32_t generation = 0;  ///< grows whenever its departure event is out of date
     std::uint32_t birth = 0;       ///< tells transfers apart that have the same id in turn
+    std::uint32_t solution = 0;    ///< in solutions_, if it names this transfer
     LinkId bottleneck;
-    bool scheduled = false;         ///< its departure event of this generation is in the queue
+    bool of_link = false;    ///< shares its bottleneck; else its bottleneck is its narrowest link
+    bool booked = false;     ///< in what its links give; not before it shares one
+    bool scheduled = false;  ///< its departure event of this generation is in the queue
     bool capacity_changed = false;  ///< has an entry in alone_
   };
   /// A transfer on a link; out of date when the births differ.
@@ -69,10 +75,24 @@ class FlowNetwork final : public Network {
     std::uint32_t birth = 0;
   };
   struct LinkState {
-    std::vector<Occupant> occupants;  ///< those out of date are dropped when a search comes by
-    std::uint64_t visited = 0;        ///< the search that last came here
+    std::vector<Occupant> occupants;  ///< those out of date are dropped now and then
+    LinkTake take;                    ///< of those that are booked
+    Time earliest;                    ///< departure of those that have their bottleneck here
     std::uint32_t transfers = 0;      ///< occupants that are not out of date
-    bool dirty = false;
+    std::uint32_t booked = 0;
+  };
+  /// What searches ask of links, apart from the rest because they ask often.
+  struct LinkMark {
+    std::uint64_t visited = 0;  ///< the search that last came here
+    bool binds = false;         ///< may be the bottleneck of those that are booked
+    bool dirty = false;         ///< in dirty_
+  };
+  /// What a transfer gets from this settle() on.
+  struct Solution {
+    TransferId transfer;
+    LinkId bottleneck;
+    bool of_link = false;  ///< see Transfer
+    Rate rate;
   };
   struct CapacityChange {
     LinkId link;
@@ -85,19 +105,34 @@ class FlowNetwork final : public Network {
     Time updated;
   };
 
+  /// To be called when what is taken of a link or its capacity has changed.
+  bool update_binds(LinkId link) {
+    bool& binds = marks_[link.index()].binds;
+    binds = links_[link.index()].take.binds(paths_.capacities()[link.index()], drift_);
+    return binds;
+  }
   void mark_dirty(LinkId link);
   void apply_capacity_changes();
   void advance_alone(TransferId id, Rate full_rate);
   [[nodiscard]] Duration wire_time(TransferId id);
-  /// The lesser of the route's full rate and the cap.
-  [[nodiscard]] Rate own_rate(const Transfer& transfer);
   void leave_links(const Transfer& transfer);
 
   [[nodiscard]] bool shares_no_link(const Transfer& transfer) const;
-  void solve_component(LinkId seed);
-  void search_component(LinkId seed);
+  [[nodiscard]] Solution alone(TransferId id);
+  void settle_started();
+  void book_those_alone(LinkId link);
+  void book(Transfer& transfer, Rate before, Rate after);
+  void search_components();
+  void add_to_component(TransferId id);
+  void visit(LinkId link);
+  void grow_component(std::size_t first);
+  void solve_alone(TransferId id);
+  void solve_component(std::size_t begin, std::size_t end);
+  void set_solution(TransferId id, const Solution& solution);
+  void find_overloaded();
+  void apply_solutions();
   void drop_departed(LinkState& state) const;
-  void set_rate(Transfer& transfer, Rate rate, LinkId bottleneck);
+  void set_rate(Transfer& transfer, const Solution& solution);
   void schedule(TransferId id);
 
   EventQueue* queue_;
@@ -106,18 +141,30 @@ class FlowNetwork final : public Network {
   FairShareSolver solver_;
   SlotPool<TransferId, Transfer> transfers_;
   std::vector<LinkState> links_;
+  std::vector<LinkMark> marks_;                     ///< by link
   std::unordered_map<std::uint32_t, Alone> alone_;  ///< by TransferId; never iterated over
   std::size_t under_way_ = 0;
-  std::uint64_t search_ = 0;  ///< number of the present search
+  std::uint64_t search_ = 0;        ///< number of the present search
+  std::uint64_t first_search_ = 0;  ///< of this settle()
+
+  // How far levels may fall by rounding; see link_take.hpp.
+  std::int64_t drift_ = 64;
+  std::int64_t largest_denominator_ = 1;  ///< of any hop
+  bool drift_grew_ = false;               ///< so that links may bind that did not
 
   // Since the last settle().
   std::vector<TransferId> started_;
-  std::vector<LinkId> dirty_;  ///< links whose occupants or capacity changed, and have occupants
+  std::vector<LinkId> dirty_;  ///< links whose flows have to be solved again
   std::vector<CapacityChange> changes_;
 
-  // The component at hand; kept to reuse the memory.
-  std::vector<LinkId> links_to_visit_;
-  std::vector<TransferId> component_;
+  // The settle() at hand; kept to reuse the memory.
+  std::vector<TransferId> to_solve_;         ///< started, and sharing links
+  std::vector<TransferId> components_;       ///< one after the other
+  std::vector<std::size_t> component_ends_;  ///< in components_
+  std::vector<LinkId> fuller_;               ///< links left out of which more is taken now
+  std::vector<Solution> solutions_;
+  std::vector<ResourceUse> uses_;      ///< of links that are solved for, by position in components_
+  std::vector<std::size_t> use_ends_;  ///< in uses_, by position in components_
   std::vector<FairShareFlow> flows_;
   std::vector<FairShare> shares_;
 };

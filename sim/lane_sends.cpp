@@ -15,10 +15,6 @@ namespace {
 /// Transfers between two calls of RunOptions::progress.
 constexpr std::uint64_t progress_interval = 1U << 16U;
 
-std::uint64_t fifo_key(std::uint32_t lane, std::uint32_t slot) {
-  return (static_cast<std::uint64_t>(lane) << 32U) | slot;
-}
-
 std::string end_of(Rank rank, std::uint32_t lane, std::uint32_t slot) {
   return "rank " + std::to_string(rank.value()) + " lane " + std::to_string(lane) + " slot " +
          std::to_string(slot);
@@ -32,8 +28,7 @@ bool LaneEngine::has_credit(const OperationState& operation, std::uint32_t index
     return true;
   }
   for (std::uint32_t slot = 0; slot < lane.sends.count; ++slot) {
-    const auto used = operation.fifo_used.find(fifo_key(index, lane.sends.first + slot));
-    if (used != operation.fifo_used.end() && used->second >= lane.fifo_depth) {
+    if (operation.fifo_used.used(index, lane.sends.first + slot) >= lane.fifo_depth) {
       return false;
     }
   }
@@ -45,10 +40,7 @@ void LaneEngine::return_credit(OperationState& operation, const Message& message
   if (sender.fifo_depth == no_index) {
     return;
   }
-  const auto used = operation.fifo_used.find(fifo_key(message.from_lane, message.send_slot));
-  if (--used->second == 0) {
-    operation.fifo_used.erase(used);
-  }
+  operation.fifo_used.remove(message.from_lane, message.send_slot);
   if (sender.stage == LaneStage::Credit) {
     runnable_.push_back({operation.id, message.from_lane});
   }
@@ -88,7 +80,7 @@ std::uint32_t LaneEngine::new_message(OperationState& operation, std::uint32_t i
   message.bytes = lane.bytes;
   message.start = queue_->now();
   if (lane.fifo_depth != no_index) {
-    ++operation.fifo_used[fifo_key(index, slot)];
+    operation.fifo_used.add(index, slot);
   }
   ++operation.messages;
   routes_.retain(target.path);

@@ -9,6 +9,7 @@
 
 #include "algorithms/program.hpp"
 #include "sim/critical_path.hpp"
+#include "sim/fifo_counts.hpp"
 #include "sim/joins.hpp"
 #include "sim/mailbox.hpp"
 #include "sim/messages.hpp"
@@ -127,7 +128,7 @@ struct OperationState {
   std::vector<std::int64_t> vectors;   ///< attribution, one row a lane
   std::vector<LaneHistory> histories;  ///< by lane; empty unless the critical path is asked for
   /// Of lanes with a FIFO depth: messages of (lane, send slot) that were sent and not received.
-  std::unordered_map<std::uint64_t, std::uint32_t> fifo_used;
+  FifoCounts fifo_used;
   std::uint64_t messages = 0;  ///< sent and not received
   /// Of (lane, send slot) with messages over the network by a proxy: those on the wire go one after
   /// the other.

@@ -75,15 +75,15 @@ TEST_CASE("a departure splits a component and both parts speed up", "[flow_netwo
 TEST_CASE("weights and multiplicity count", "[flow_network]") {
   SECTION("weight 2 gets 2/3: 900 B in 1350 ps; the other has moved 450 B and goes on alone") {
     NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
-    const auto heavy = run.transfer(0, route_over({0}), 900_B, 2);
-    const auto light = run.transfer(0, route_over({0}), 900_B, 1);
+    const auto heavy = run.transfer(0, route_over({0}), 900_B, {2, 1, {}});
+    const auto light = run.transfer(0, route_over({0}), 900_B);
     run.run();
     CHECK(run.departure(heavy) == 1350);
     CHECK(run.departure(light) == 1800);
   }
   SECTION("three equal transfers as one event, and one more: 1/4 each") {
     NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
-    const auto three = run.transfer(0, route_over({0}), 1000_B, 1, 3);
+    const auto three = run.transfer(0, route_over({0}), 1000_B, {1, 3, {}});
     const auto one = run.transfer(0, route_over({0}), 1000_B);
     run.run();
     CHECK(run.departure(three) == 4000);
@@ -94,7 +94,7 @@ TEST_CASE("weights and multiplicity count", "[flow_network]") {
   }
   SECTION("a folded transfer shares with itself") {
     NetworkRun run(NetworkModel::Flow, {bytes_per_picosecond(1)});
-    const auto five = run.transfer(0, route_over({0}), 1000_B, 1, 5);
+    const auto five = run.transfer(0, route_over({0}), 1000_B, {1, 5, {}});
     run.run();
     CHECK(run.departure(five) == 5000);
   }

@@ -104,7 +104,7 @@ TEST_CASE("what crosses a link is counted exactly", "[ideal_network]") {
                                        bytes_per_picosecond(1), bytes_per_picosecond(1)});
   // Sprayed over links 1 and 2, three times (multiplicity).
   const std::vector<RouteHop> halves{{LinkId(0), 1, 1}, {LinkId(1), 1, 2}, {LinkId(2), 1, 2}};
-  const auto sprayed = run.transfer(0, route_over(halves), 1001_B, 1, 3);
+  const auto sprayed = run.transfer(0, route_over(halves), 1001_B, {1, 3, {}});
   run.run();
   CHECK(run.departure(sprayed) == 501);  // 1001 B at 2 B/ps
   CHECK(run.use(0).fine_bytes == 3 * to_fine(1001_B));

@@ -66,12 +66,10 @@ class NetworkRun {
   }
   /// A transfer; its tag is returned, counting from 0.
   std::uint32_t transfer(std::int64_t picoseconds, const Route& route, Bytes bytes,
-                         std::uint32_t weight = 1, std::uint32_t multiplicity = 1) {
+                         const TransferTerms& terms = {}) {
     const std::uint32_t tag = next_tag_++;
     const PathId path = network_->open(route);
-    at(picoseconds, [=](Network& network) {
-      network.start(path, bytes, tag, {weight, multiplicity, {}});
-    });
+    at(picoseconds, [=](Network& network) { network.start(path, bytes, tag, terms); });
     return tag;
   }
   /// The same on terms of its own.
