@@ -78,7 +78,8 @@ TEST_CASE("blocks receive into their own memory unevenly, each sort of channel b
   const auto time = [&](Primitive primitive, std::uint32_t channel, std::uint64_t index) {
     LaneWork work = block(WireProtocol::Simple, 512, 8);
     work.channel = channel;
-    return step_cost(costs, work, {primitive, Movement::Route, false, index, 100'000_B}).work.time;
+    return step_cost(costs, work, {.primitive = primitive, .index = index, .bytes = 100'000_B})
+        .work.time;
   };
   std::set<std::uint32_t> slowest;
   for (std::uint64_t index = 0; index < 20; ++index) {
@@ -187,18 +188,44 @@ TEST_CASE("a stage of NVLS synchronises once a loop, and copies at the channel's
   CostParameters costs = costs_with({{CostItem::MulticastStage, us(8)}});
   set_rate(costs, CostItem::MulticastCopyRate, 20_GBps);
   const LaneWork work = with(block(WireProtocol::Simple), Kernel::Multicast);
-  const StepWork copy{Primitive::Copy, Movement::Post, false, 0, 100'000_B};
+  const StepWork copy{.primitive = Primitive::Copy, .movement = Movement::Post, .bytes = 100'000_B};
   const StepCost first = step_cost(costs, work, copy);
   check(first.held, CostItem::MulticastStage, us(8));
   check(first.work, CostItem::MulticastCopyRate, us(5));
-  const StepWork next{Primitive::Copy, Movement::Post, true, 1, 100'000_B};
+  const StepWork next{.primitive = Primitive::Copy,
+                      .movement = Movement::Post,
+                      .continues = true,
+                      .bytes = 100'000_B};
   check(step_cost(costs, work, next).held, CostItem::MulticastStage, us(0));
   check(step_cost(costs, work, next).work, CostItem::MulticastCopyRate, us(5));
   // Through the switch no thread copies.
-  const StepWork reduce{Primitive::ReceiveReduceCopySend, Movement::Multimem, false, 0, 100'000_B};
+  const StepWork reduce{.primitive = Primitive::ReceiveReduceCopySend,
+                        .movement = Movement::Multimem,
+                        .bytes = 100'000_B};
   const StepCost through = step_cost(costs, work, reduce);
   check(through.held, CostItem::MulticastStage, us(8));
   CHECK(through.work.time == Duration{});
+}
+
+TEST_CASE("what a primitive of NVLS keeps in registers between its steps is not copied") {
+  CostParameters costs;
+  set_rate(costs, CostItem::MulticastCopyRate, 20_GBps);
+  const LaneWork work = with(block(WireProtocol::Simple), Kernel::Multicast);
+  const auto copies = [&](const StepWork& step) { return step_cost(costs, work, step).work.time; };
+  const StepWork partial{
+      .primitive = Primitive::ReceiveReduceCopy, .to_scratch = true, .bytes = 100'000_B};
+  CHECK(copies(partial) == us(0));
+  const StepWork sent_on{.primitive = Primitive::ReduceSend, .continues = true, .bytes = 100'000_B};
+  CHECK(copies(sent_on) == us(0));
+  // What begins a primitive and sends, and what ends one in the output, is.
+  CHECK(copies({.primitive = Primitive::ReduceSend, .bytes = 100'000_B}) == us(5));
+  CHECK(copies({.primitive = Primitive::Receive, .continues = true, .bytes = 100'000_B}) == us(5));
+  // Staging buffers are scratch memory, too, and are copied to.
+  const StepWork staged{.primitive = Primitive::Copy,
+                        .movement = Movement::Post,
+                        .to_scratch = true,
+                        .bytes = 100'000_B};
+  CHECK(copies(staged) == us(5));
 }
 
 TEST_CASE("a message costs what its protocol and its path say") {
