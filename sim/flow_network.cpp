@@ -47,14 +47,23 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Trans
     schedule(id);
     return;
   }
-  for (const ResourceUse& hop : paths_.hops(path)) {
-    const LinkId link(hop.resource);
+  transfer.listed_hops = 0;
+  transfer.first_hop = paths_.first_hop(path);
+  const auto hops = paths_.hops(path);
+  for (std::uint32_t position = 0; position < hops.size(); ++position) {
+    const LinkId link(hops[position].resource);
     usage_.enter(link, terms.multiplicity, now);
     LinkState& state = links_[link.index()];
-    if (state.occupants.size() > 2 * std::size_t{state.transfers} + 16) {
+    LinkMark& mark = marks_[link.index()];
+    if (state.transfers == 0) {
+      mark.listed = mark.dirty;
+    } else if (state.occupants.size() > 2 * std::size_t{state.transfers} + 16) {
       drop_departed(state);
     }
-    state.occupants.push_back({id, transfer.birth});
+    if (mark.listed) {
+      transfer.listed_hops |= bit_of(position);
+    }
+    state.occupants.push_back({id, transfer.birth, position});
     ++state.transfers;
   }
   started_.push_back(id);

@@ -16,6 +16,7 @@
 //
 // Ignored: queues, congestion control, packets; a change of rate reaches everybody at once.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -49,21 +50,26 @@ class FlowNetwork final : public Network {
   [[nodiscard]] bool contention_ignored() const override { return false; }
 
  private:
-  struct Transfer {
-    U128 left = 0;  ///< at `updated`
-    Rate rate;      ///< since `updated`; numerator 0: not known before settle()
+  /// What searches and solutions ask about comes first, in a cache line of its own.
+  struct alignas(64) Transfer {
+    std::uint64_t visited = 0;  ///< the search that last came here
+    /// Which hops may bind, by position: those of listed links (see LinkMark), all behind the last bit
+    /// in one.
+    std::uint64_t listed_hops = 0;
+    Rate rate;  ///< since `updated`; numerator 0: not known before settle()
+    TransferTerms terms;
+    std::uint32_t first_hop = 0;  ///< of its path
+    LinkId bottleneck;
+    std::uint32_t solution = 0;  ///< in solutions_, if it names this transfer
+    std::uint32_t birth = 0;     ///< tells transfers apart that have the same id in turn
+    U128 left = 0;               ///< at `updated`
     Bytes bytes;
     Time start;
     Time updated;
     Time departure;
-    std::uint64_t visited = 0;  ///< the search that last came here
     PathId path;
     std::uint32_t tag = 0;
-    TransferTerms terms;
     std::uint32_t generation = 0;  ///< grows whenever its departure event is out of date
-    std::uint32_t birth = 0;       ///< tells transfers apart that have the same id in turn
-    std::uint32_t solution = 0;    ///< in solutions_, if it names this transfer
-    LinkId bottleneck;
     bool of_link = false;    ///< shares its bottleneck; else its bottleneck is its narrowest link
     bool booked = false;     ///< in what its links give; not before it shares one
     bool scheduled = false;  ///< its departure event of this generation is in the queue
@@ -73,6 +79,7 @@ class FlowNetwork final : public Network {
   struct Occupant {
     TransferId transfer;
     std::uint32_t birth = 0;
+    std::uint32_t position = 0;  ///< of the link in the route
   };
   struct LinkState {
     std::vector<Occupant> occupants;  ///< those out of date are dropped now and then
@@ -86,6 +93,7 @@ class FlowNetwork final : public Network {
     std::uint64_t visited = 0;  ///< the search that last came here
     bool binds = false;         ///< may be the bottleneck of those that are booked
     bool dirty = false;         ///< in dirty_
+    bool listed = false;        ///< binds, or did since it was last without transfers
   };
   /// What a transfer gets from this settle() on.
   struct Solution {
@@ -107,10 +115,18 @@ class FlowNetwork final : public Network {
 
   /// To be called when what is taken of a link or its capacity has changed.
   bool update_binds(LinkId link) {
-    bool& binds = marks_[link.index()].binds;
-    binds = links_[link.index()].take.binds(paths_.capacities()[link.index()], drift_);
+    const bool binds = links_[link.index()].take.binds(paths_.capacities()[link.index()], drift_);
+    marks_[link.index()].binds = binds;
+    if (binds) {
+      list(link);
+    }
     return binds;
   }
+  static constexpr std::size_t last_bit = 63;
+  static constexpr std::uint64_t bit_of(std::size_t position) {
+    return std::uint64_t{1} << std::min(position, last_bit);
+  }
+  void list(LinkId link);
   void mark_dirty(LinkId link);
   void apply_capacity_changes();
   void advance_alone(TransferId id, Rate full_rate);
@@ -126,6 +142,7 @@ class FlowNetwork final : public Network {
   void add_to_component(TransferId id);
   void visit(LinkId link);
   void grow_component(std::size_t first);
+  void look_at_hop(const ResourceUse& hop);
   void solve_alone(TransferId id);
   void solve_component(std::size_t begin, std::size_t end);
   void set_solution(TransferId id, const Solution& solution);

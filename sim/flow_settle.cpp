@@ -5,6 +5,7 @@
 // binds now; else that link comes in, and what hangs together with it is solved (again).
 
 #include <algorithm>
+#include <bit>
 
 #include "sim/flow_network.hpp"
 #include "topology/error.hpp"
@@ -102,6 +103,11 @@ void FlowNetwork::add_to_component(TransferId id) {
   }
   transfer.visited = search_;
   components_.push_back(id);
+  if (transfer.listed_hops != 0) {
+    // It is looked at after those that were found before it.
+    __builtin_prefetch(&paths_.hop(
+        transfer.first_hop + static_cast<std::size_t>(std::countr_zero(transfer.listed_hops))));
+  }
   if (transfer.solution >= solutions_.size() || solutions_[transfer.solution].transfer != id) {
     transfer.solution = static_cast<std::uint32_t>(solutions_.size());
     solutions_.push_back({id, transfer.bottleneck, false, transfer.rate});
@@ -114,23 +120,54 @@ void FlowNetwork::visit(LinkId link) {
   if (state.occupants.size() != state.transfers) {
     drop_departed(state);
   }
-  for (const Occupant& occupant : state.occupants) {
-    add_to_component(occupant.transfer);
+  constexpr std::size_t ahead = 4;
+  for (std::size_t i = 0; i < state.occupants.size(); ++i) {
+    if (i + ahead < state.occupants.size()) {
+      __builtin_prefetch(&transfers_[state.occupants[i + ahead].transfer]);
+    }
+    add_to_component(state.occupants[i].transfer);
   }
+}
+
+/// From now on searches look at the link whenever they come to one of its transfers.
+void FlowNetwork::list(LinkId link) {
+  LinkMark& mark = marks_[link.index()];
+  if (mark.listed) {
+    return;
+  }
+  mark.listed = true;
+  for (const Occupant& occupant : links_[link.index()].occupants) {
+    Transfer& transfer = transfers_[occupant.transfer];
+    if (transfer.birth == occupant.birth) {
+      transfer.listed_hops |= bit_of(occupant.position);
+    }
+  }
+}
+
+void FlowNetwork::look_at_hop(const ResourceUse& hop) {
+  const LinkMark& mark = marks_[hop.resource];
+  if (mark.visited < search_) {
+    if (mark.visited < first_search_ && !mark.dirty && !mark.binds) {
+      return;
+    }
+    visit(LinkId(hop.resource));
+  }
+  uses_.push_back(hop);
 }
 
 // Adds whom the transfers from position `first` on hang together with, directly or through others.
 void FlowNetwork::grow_component(std::size_t first) {
   for (std::size_t i = first; i < components_.size(); ++i) {
-    for (const ResourceUse& hop : paths_.hops(transfers_[components_[i]].path)) {
-      const LinkMark& mark = marks_[hop.resource];
-      if (mark.visited < search_) {
-        if (mark.visited < first_search_ && !mark.dirty && !mark.binds) {
-          continue;
-        }
-        visit(LinkId(hop.resource));
+    const Transfer& transfer = transfers_[components_[i]];
+    for (std::uint64_t left = transfer.listed_hops; left != 0; left &= left - 1) {
+      const auto position = static_cast<std::size_t>(std::countr_zero(left));
+      if (position < last_bit) {
+        look_at_hop(paths_.hop(transfer.first_hop + position));
+        continue;
       }
-      uses_.push_back(hop);
+      for (const ResourceUse& hop : paths_.hops(transfer.path).subspan(last_bit)) {
+        look_at_hop(hop);
+      }
     }
     use_ends_.push_back(uses_.size());
   }
@@ -179,6 +216,7 @@ void FlowNetwork::solve_alone(TransferId id) {
   const Transfer& transfer = transfers_[id];
   for (const ResourceUse& hop : paths_.hops(transfer.path)) {
     if (links_[hop.resource].transfers == 1) {
+      list(LinkId(hop.resource));
       marks_[hop.resource].visited = search_;
     }
   }

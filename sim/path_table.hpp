@@ -36,6 +36,10 @@ class PathTable {
     return {hops_.data() + entry.first_hop, entry.hop_count};
   }
 
+  /// Where the path's hops begin in the array of all; for those who have no time to ask the path.
+  [[nodiscard]] std::uint32_t first_hop(PathId path) const { return paths_[path].first_hop; }
+  [[nodiscard]] const ResourceUse& hop(std::size_t position) const { return hops_[position]; }
+
   /// The largest rate with nothing else about, and the link that sets it (lowest id of equals).
   struct FullRate {
     Rate rate;
