@@ -145,7 +145,7 @@ Exit run(const RunCommand& command) {
   refuse_without_effect(command);
   const Machine machine = load_machine(command.cluster, command.output);
   ResultRow row = row_for(machine, command.job, command.call);
-  require_algorithm(command.algorithm, row.job.call.kind, "--algorithm", {"auto", "best"});
+  require_any_algorithm(command.algorithm, row.job.call.kind, "--algorithm");
   at_its_place(machine, [&] { simulate(command, machine, row); });
   show_slowest_group(machine.cluster, row);
   const RunInfo info = stopwatch.stop(row.result.events, row.result.transfers);

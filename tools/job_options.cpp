@@ -130,34 +130,54 @@ bool is_chosen_by_simulation(const std::string& algorithm) {
   return algorithm == "auto" || algorithm == "best";
 }
 
-void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option,
-                       const std::vector<std::string>& also_accepted) {
-  std::vector<std::string> known = also_accepted;
-  std::vector<std::string> fitting = also_accepted;
-  bool fits = false;
-  for (const Algorithm& algorithm : algorithms()) {
+namespace {
+
+/// What an option takes as the name of an algorithm, and which of them fit a collective.
+struct AlgorithmNames {
+  std::vector<std::string> known;
+  std::vector<std::string> fitting;
+
+  template <class Algorithm>
+  void add(const Algorithm& algorithm, CollectiveKind kind) {
     known.emplace_back(algorithm.name);
     if (implements(algorithm, kind)) {
       fitting.emplace_back(algorithm.name);
-      fits = fits || algorithm.name == name;
     }
+  }
+};
+
+void require_one_of(const AlgorithmNames& names, const std::string& name, CollectiveKind kind,
+                    const std::string& option) {
+  if (std::ranges::find(names.known, name) == names.known.end()) {
+    refuse_word(option, "algorithm", name, names.known);
+  }
+  if (std::ranges::find(names.fitting, name) == names.fitting.end()) {
+    throw InputError(name + " does not implement " + std::string(name_of(kind)) + "; expected " +
+                         one_of(names.fitting),
+                     option);
+  }
+}
+
+}  // namespace
+
+void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option) {
+  AlgorithmNames names;
+  for (const Algorithm& algorithm : algorithms()) {
+    names.add(algorithm, kind);
+  }
+  require_one_of(names, name, kind, option);
+}
+
+void require_any_algorithm(const std::string& name, CollectiveKind kind,
+                           const std::string& option) {
+  AlgorithmNames names{{"auto", "best"}, {"auto", "best"}};
+  for (const Algorithm& algorithm : algorithms()) {
+    names.add(algorithm, kind);
   }
   for (const NcclAlgorithm& algorithm : nccl_algorithms()) {
-    known.emplace_back(algorithm.name);
-    if (implements(algorithm, kind)) {
-      fitting.emplace_back(algorithm.name);
-      fits = fits || algorithm.name == name;
-    }
+    names.add(algorithm, kind);
   }
-  if (std::ranges::find(known, name) == known.end()) {
-    refuse_word(option, "algorithm", name, known);
-  }
-  if (fits || std::ranges::find(also_accepted, name) != also_accepted.end()) {
-    return;
-  }
-  throw InputError(
-      name + " does not implement " + std::string(name_of(kind)) + "; expected " + one_of(fitting),
-      option);
+  require_one_of(names, name, kind, option);
 }
 
 namespace {

@@ -57,8 +57,9 @@ CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm);
 /// "auto" or "best".
 [[nodiscard]] bool is_chosen_by_simulation(const std::string& algorithm);
 /// Refuses a name that is unknown or does not implement the collective.
-void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option,
-                       const std::vector<std::string>& also_accepted = {});
+void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option);
+/// The same where NCCL's programs and the words "auto" and "best" are names, too.
+void require_any_algorithm(const std::string& name, CollectiveKind kind, const std::string& option);
 /// Throws: InputError("--max-memory").
 [[nodiscard]] RunLimits limits_of(const JobOptions& options);
 [[nodiscard]] NetworkModel network_model_of(const JobOptions& options);

@@ -236,7 +236,7 @@ void add_perf_options(CLI::App& app, PerfCommand& command) {
 PerfPlan plan_of(const PerfCommand& command, const Cluster& cluster) {
   PerfPlan plan;
   plan.kind = collective_of(command.job.collective);
-  require_algorithm(command.algorithm, plan.kind, "--algorithm", {"auto", "best"});
+  require_any_algorithm(command.algorithm, plan.kind, "--algorithm");
   plan.network = network_model_of(command.job);
   plan.gpus = gpus_of(cluster, command.job);
   check_launch_mode(command, cluster.graph(), plan.gpus);

@@ -72,14 +72,6 @@ class NetworkRun {
     at(picoseconds, [=](Network& network) { network.start(path, bytes, tag, terms); });
     return tag;
   }
-  /// The same on terms of its own.
-  std::uint32_t transfer(std::int64_t picoseconds, const Route& route, Bytes bytes,
-                         const TransferTerms& terms) {
-    const std::uint32_t tag = next_tag_++;
-    const PathId path = network_->open(route);
-    at(picoseconds, [=](Network& network) { network.start(path, bytes, tag, terms); });
-    return tag;
-  }
   void capacity(std::int64_t picoseconds, std::uint32_t link, Bandwidth bandwidth) {
     at(picoseconds, [=](Network& network) { network.set_capacity(LinkId(link), bandwidth); });
   }

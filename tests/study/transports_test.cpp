@@ -61,7 +61,7 @@ CollectiveResult run(const Cluster& cluster, const Wanted& wanted) {
                            DataType::Float32);
   job.algorithm = wanted.algorithm;
   NcclWish wish;
-  wish.algorithm = nccl_algorithm_of(wanted.algorithm);
+  wish.algorithm = find_nccl_algorithm(wanted.algorithm).algorithm;
   if (wish.algorithm) {
     wish.protocol = nccl::Protocol::Simple;
   }

@@ -232,22 +232,24 @@ class Names(program.Case):
 
     def test_algorithm(self):
         names = ("naive, ring, tree, double-tree, recursive-doubling, halving-doubling, bruck, direct, "
-                 "direct-one-shot, pairwise or hierarchical")
+                 "direct-one-shot, pairwise")
+        all_names = f"{names}, hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, pat or nccl-p2p"
         self.refused([*RUN, "--algorithm", "rinng"],
-                     f'error: --algorithm: unknown algorithm "rinng"; expected auto, best, {names}\n'
+                     f'error: --algorithm: unknown algorithm "rinng"; expected auto, best, {all_names}\n'
                      "hint: did you mean \"ring\"?")
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1", "--algorithms", "ring,tee"],
-                     f'error: --algorithms: unknown algorithm "tee"; expected {names}\nhint: did you mean "tree"?')
-        self.refused([*PERF, "--algorithm", "nccl"],
-                     f'error: --algorithm: unknown algorithm "nccl"; expected auto, best, {names}')
+                     f'error: --algorithms: unknown algorithm "tee"; expected {names} or hierarchical\n'
+                     "hint: did you mean \"tree\"?")
+        self.refused([*PERF, "--algorithm", "sharp"],
+                     f'error: --algorithm: unknown algorithm "sharp"; expected auto, best, {all_names}')
 
     def test_algorithm_that_does_not_apply(self):
-        fitting = ("naive, ring, tree, double-tree, recursive-doubling, halving-doubling, direct, direct-one-shot "
-                   "or hierarchical")
+        fitting = "naive, ring, tree, double-tree, recursive-doubling, halving-doubling, direct, direct-one-shot"
+        all_fitting = f"{fitting}, hierarchical, nccl, nccl-ring, nccl-tree, nvls or nvls-tree"
         self.refused([*RUN, "--algorithm", "bruck"],
-                     f"error: --algorithm: bruck does not implement all_reduce; expected auto, best, {fitting}")
+                     f"error: --algorithm: bruck does not implement all_reduce; expected auto, best, {all_fitting}")
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1", "--algorithms", "bruck"],
-                     f"error: --algorithms: bruck does not implement all_reduce; expected {fitting}")
+                     f"error: --algorithms: bruck does not implement all_reduce; expected {fitting} or hierarchical")
         self.refused([*RUN, "--algorithm", "hierarchical"],
                      "error: --algorithm: hierarchical does not apply: needs ranks on more than one node, and all are on one")
 
@@ -293,7 +295,7 @@ class Names(program.Case):
         self.refused([*RUN, "--set", "nodes"], 'error: --set: expected PATH=VALUE such as "nodes=4", got "nodes"')
         self.refused([*RUN, "--set", "nods=3"],
                      '--set nods=3: error: nods: unknown key, did you mean "nodes"?\n'
-                     "hint: accepted: name, description, gpus, nodes, node, fabric, graph or environment")
+                     "hint: accepted: name, description, gpus, nodes, node, fabric, graph, environment or parameters")
         self.refused([*RUN, "--set", "nodes=0"],
                      '--set nodes=0: error: nodes: expected a whole number from 1 to 1048576, got "0"')
 

@@ -127,7 +127,7 @@ class Refused(program.Case):
         bad = self.file("bad.yaml", "description: x\nsimple: { slice_copy: { value: 3, source: measured } }\n")
         done = self.run_program(*RUN, "--parameters", str(bad))
         self.assertEqual(done.returncode, 2)
-        self.assertIn("bad.yaml:2:33: error: simple.slice_copy.value: ", done.stderr)
+        self.assertIn("bad.yaml:2:32: error: simple.slice_copy.value: ", done.stderr)
 
     def test_uneven_nodes(self):
         self.refused(["run", "all_reduce", *H100_X4, "--bytes", "1M", "--ranks", "12"],

@@ -136,7 +136,8 @@ TEST_CASE("a mistake in a setting is shown in the setting", "[overlay]") {
 TEST_CASE("a path that means nothing is named with the nearest one", "[overlay]") {
   CHECK(message(two_gpus(), {"nodez=2"}) ==
         "--set nodez=2: error: nodez: unknown key, did you mean \"nodes\"?\n"
-        "hint: accepted: name, description, gpus, nodes, node, fabric, graph or environment");
+        "hint: accepted: name, description, gpus, nodes, node, fabric, graph, environment or "
+        "parameters");
   CHECK(message(two_gpus(), {"node.link[0].bandwidth=1 GB/s"}) ==
         "--set node.link[0].bandwidth=1 GB/s: error: node.link: unknown key, did you mean "
         "\"links\"?\n"

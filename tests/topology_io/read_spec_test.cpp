@@ -183,12 +183,14 @@ TEST_CASE("an unknown key is named with the nearest known one", "[spec]") {
         "x.yaml:10:1: error: colour: unknown key\n"
         "  colour: red\n"
         "  ^\n"
-        "hint: accepted: name, description, gpus, nodes, node, fabric, graph or environment");
+        "hint: accepted: name, description, gpus, nodes, node, fabric, graph, environment or "
+        "parameters");
   CHECK(message("\"a\\nb\": 1\n") ==
         "x.yaml:1:1: error: \"a?b\": unknown key\n"
         "  \"a\\nb\": 1\n"
         "  ^\n"
-        "hint: accepted: name, description, gpus, nodes, node, fabric, graph or environment");
+        "hint: accepted: name, description, gpus, nodes, node, fabric, graph, environment or "
+        "parameters");
 }
 
 TEST_CASE("a missing key is named", "[spec]") {
@@ -253,16 +255,18 @@ TEST_CASE("a value has its kind", "[spec]") {
         "got a list\n"
         "        bandwidth: [50 GB/s]\n"
         "                   ^");
-  CHECK(message("- name: a\n") ==
-        "x.yaml:1:1: error: expected a mapping, got a list\n"
-        "  - name: a\n"
-        "  ^\n"
-        "hint: keys: name, description, gpus, nodes, node, fabric, graph or environment");
-  CHECK(message("hello\n") ==
-        "x.yaml:1:1: error: expected a mapping, got \"hello\"\n"
-        "  hello\n"
-        "  ^\n"
-        "hint: keys: name, description, gpus, nodes, node, fabric, graph or environment");
+  CHECK(
+      message("- name: a\n") ==
+      "x.yaml:1:1: error: expected a mapping, got a list\n"
+      "  - name: a\n"
+      "  ^\n"
+      "hint: keys: name, description, gpus, nodes, node, fabric, graph, environment or parameters");
+  CHECK(
+      message("hello\n") ==
+      "x.yaml:1:1: error: expected a mapping, got \"hello\"\n"
+      "  hello\n"
+      "  ^\n"
+      "hint: keys: name, description, gpus, nodes, node, fabric, graph, environment or parameters");
   CHECK(message("name: a\nnode: {gpus: 2, links: 3}\n") ==
         "x.yaml:2:24: error: node.links: expected a list, got \"3\"\n"
         "  node: {gpus: 2, links: 3}\n"
