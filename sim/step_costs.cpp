@@ -17,7 +17,7 @@ constexpr std::int64_t bytes_per_thread = 8;  // of a pass in LL
 
 /// How much wider than the narrowest a block is: 0 … 1.
 double width(std::uint32_t threads) {
-  const double above = static_cast<double>(std::max(threads, least_block) - least_block);
+  const auto above = static_cast<double>(std::max(threads, least_block) - least_block);
   return std::min(1.0, above / (whole_block - least_block));
 }
 

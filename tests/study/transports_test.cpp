@@ -244,8 +244,7 @@ TEST_CASE("a ring leaving through PXN loads the NVLink of the GPU that it leaves
   };
   const CollectiveResult own = run_with("2");
   const CollectiveResult relayed = run_with("0");
-  for (const std::string node : {"node0", "node1"}) {
-    const std::string link = node + ".nvswitch -> " + node + ".gpu3";
+  for (const std::string link : {"node0.nvswitch -> node0.gpu3", "node1.nvswitch -> node1.gpu3"}) {
     CHECK(carried(cluster, own, link) == exactly(7.0 / 8 * ring));
     CHECK(carried(cluster, relayed, link) == exactly(ring));
   }

@@ -91,8 +91,9 @@ TEST_CASE("heads of NVLS trees use their own NICs, and nothing inside the node h
   const ConnectionTables tree =
       algorithm_connections(decisions_of("dgx-h100-x4", 4), Algorithm::NvlsTree);
   for (int head = 0; head < 8; ++head) {
-    const std::string nic = std::to_string(head);
-    CHECK(way(tree, head, head + 8, 3) == "nic " + nic + " to " + nic);
+    std::string expected = "nic ";
+    expected.append(std::to_string(head)).append(" to ").append(std::to_string(head));
+    CHECK(way(tree, head, head + 8, 3) == expected);
   }
   CHECK(way(tree, 0, 1, 0) == "as routed");
 }
