@@ -6,6 +6,7 @@
 
 #include "sim/costs.hpp"
 #include "tests/catch.hpp"
+#include "tests/shared_data.hpp"
 
 using namespace collsim;
 
@@ -26,7 +27,7 @@ std::string unit_text(CostUnit unit) {
 }  // namespace
 
 TEST_CASE("the page of parameters is the table of the code") {
-  std::ifstream file(COLLSIM_SOURCE_DIR "/docs/parameters.md");
+  std::ifstream file(test::source_path("docs/parameters.md"));
   std::stringstream text;
   text << file.rdbuf();
   std::string expected = "| key | unit | is |\n|---|---|---|\n";
