@@ -237,8 +237,7 @@ std::vector<std::vector<RouteLeg>> Router::legs_by_nics(DeviceId from, DeviceId 
     }
     legs.push_back({stripe.leaves_from, stripe.out, in_node_from});
     if (stripe.out != stripe.in) {
-      legs.push_back(
-          {stripe.out, stripe.in, fabric_between(stripe.out, stripe.in)});
+      legs.push_back({stripe.out, stripe.in, fabric_between(stripe.out, stripe.in)});
     }
     legs.push_back({stripe.in, to, Scope::within(graph_->device(to).node)});
   }

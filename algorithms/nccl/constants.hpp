@@ -162,7 +162,7 @@ struct TuningConstants {
   SendRecvLL send_recv_ll{SendRecvLL::ChannelsPerPeer};
   std::int64_t send_recv_ll_threshold{0};  ///< bytes a channel
   SendRecvBatches send_recv_batches{SendRecvBatches::AnyRounds};
-  std::int64_t net_chunk{0};               ///< bytes; several nodes
+  std::int64_t net_chunk{0};  ///< bytes; several nodes
   std::int64_t pci_chunk{0};
   std::int64_t nvlink_chunk{0};
 
