@@ -131,11 +131,12 @@ if ((${#chosen[@]} > 0)) &&
   ! printf '%s\0' "${chosen[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'tidy_one "$1"' tidy_one; then
   status=1
 fi
-cat "$findings"
 if [[ -s $left_out ]]; then
   echo "out of time, not checked by clang-tidy:"
   cat "$left_out"
 fi
+# Last, where nobody misses them.
+cat "$findings"
 if ((status == 0)) && [[ -s $left_out ]]; then
   echo "lint: clean so far, $(wc -l <"$left_out") files not checked"
 elif ((status == 0)); then
