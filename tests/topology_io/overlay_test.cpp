@@ -121,9 +121,12 @@ TEST_CASE("a mistake in a setting is shown in the setting", "[overlay]") {
       "hint: where groups of nodes are listed, give the number of one, as --set nodes[0].count=2");
   for (const std::string what :
        {"node.gpus=4", "node.links[0].bandwidth=1 GB/s", "node=dgx-a100"}) {
-    CHECK(message("name: a\nnodes: [{count: 2, node: dgx-h100}]\n", {what}) ==
-          "--set " + what + ": error: node: does not apply where the nodes are a list of groups\n" +
-              "hint: name a group, as --set nodes[0]." + what);
+    std::string expected = "--set ";
+    expected.append(what).append(
+        ": error: node: does not apply where the nodes are a list of groups\n"
+        "hint: name a group, as --set nodes[0].");
+    expected.append(what);
+    CHECK(message("name: a\nnodes: [{count: 2, node: dgx-h100}]\n", {what}) == expected);
   }
   CHECK(message(two_gpus(), {"name='a"}) ==
         "--set name='a: error: not valid YAML: illegal EOF in scalar");
