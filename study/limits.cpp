@@ -89,7 +89,7 @@ std::uint64_t more_links(const Cluster& cluster, const Communicator& gpus, const
   if (count == 0) {
     return 0;
   }
-  const double n = static_cast<double>(count);
+  const auto n = static_cast<double>(count);
   const double mean = sum / n;
   const double variance = std::max(0.0, squares / n - mean * mean);
   const double error = lanes.total() > looked_at ? std::sqrt(variance / n) : 0.0;
