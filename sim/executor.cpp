@@ -110,6 +110,10 @@ class Executor {
   bool launch_later(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective);
   void launched(OperationId operation, Rank rank);
   void prepare_later(OperationProgress& progress) const;
+  std::int64_t* later_vector(GpuIndex gpu, OperationProgress& progress, Rank rank);
+  void go_on_later(GpuIndex gpu, OperationId operation, Rank rank, Duration after,
+                   EventPhase phase);
+  [[nodiscard]] Progress later_progress(OperationId operation, Rank rank) const;
   void begin_operation(OperationId id);
   void end_compute(OperationId operation, Rank rank);
   void end_ranks();
@@ -281,19 +285,8 @@ void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Colle
 void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Compute& compute) {
   ++gpus_[gpu].next;
   OperationProgress& progress = progress_[operation.index()];
-  const Time end = checked_add(queue_.now(), compute.time);
-  std::int64_t* const vector = progress.later_vectors.data() + rank.index() * width_;
-  std::copy_n(vector_of(gpu), width_, vector);
-  vector[lanes_.layout().compute()] += compute.time.count();
-  if (options_->critical_path) {
-    CriticalStep step;
-    step.operation = operation;
-    step.rank = rank;
-    step.start = queue_.now();
-    step.left = end;
-    progress.later_stretches[rank.index()] = critical_paths_.add(step, gpus_[gpu].stretch);
-  }
-  queue_.push({end, EventPhase::Step, operation.value(), rank.value()});
+  later_vector(gpu, progress, rank)[lanes_.layout().compute()] += compute.time.count();
+  go_on_later(gpu, operation, rank, compute.time, EventPhase::Step);
   if (compute.launch == Launch::Blocking) {
     gpus_[gpu].held_by = operation;
   }
@@ -323,30 +316,50 @@ bool Executor::launch_later(GpuIndex gpu, OperationId operation, Rank rank,
   }
   OperationProgress& progress = progress_[operation.index()];
   prepare_later(progress);
-  std::int64_t* const vector = progress.later_vectors.data() + rank.index() * width_;
-  std::copy_n(vector_of(gpu), width_, vector);
-  Time start = queue_.now();
+  std::int64_t* const vector = later_vector(gpu, progress, rank);
+  Duration launch{};
   for (const CostPart& part : parts) {
     vector[lanes_.layout().cost(part.item)] += part.time.count();
-    start = checked_add(start, part.time);
+    launch = checked_add(launch, part.time);
   }
+  go_on_later(gpu, operation, rank, launch, EventPhase::Launch);
+  return true;
+}
+
+/// How a rank will stand later: to begin with, as its GPU stands now.
+std::int64_t* Executor::later_vector(GpuIndex gpu, OperationProgress& progress, Rank rank) {
+  std::int64_t* const vector = progress.later_vectors.data() + rank.index() * width_;
+  std::copy_n(vector_of(gpu), width_, vector);
+  return vector;
+}
+
+/// A rank goes on after a time, with an event of that phase.
+void Executor::go_on_later(GpuIndex gpu, OperationId operation, Rank rank, Duration after,
+                           EventPhase phase) {
+  const Time end = checked_add(queue_.now(), after);
   if (options_->critical_path) {
     CriticalStep step;
     step.operation = operation;
     step.rank = rank;
     step.start = queue_.now();
-    step.left = start;
-    progress.later_stretches[rank.index()] = critical_paths_.add(step, gpus_[gpu].stretch);
+    step.left = end;
+    progress_[operation.index()].later_stretches[rank.index()] =
+        critical_paths_.add(step, gpus_[gpu].stretch);
   }
-  queue_.push({start, EventPhase::Launch, operation.value(), rank.value()});
-  return true;
+  queue_.push({end, phase, operation.value(), rank.value()});
+}
+
+/// How it stands then.
+Progress Executor::later_progress(OperationId operation, Rank rank) const {
+  const OperationProgress& progress = progress_[operation.index()];
+  return {progress.later_vectors.data() + rank.index() * width_,
+          progress.later_stretches[rank.index()]};
 }
 
 void Executor::launched(OperationId operation, Rank rank) {
-  OperationProgress& progress = progress_[operation.index()];
-  const std::uint32_t stretch = progress.later_stretches[rank.index()];
-  lanes_.start(operation, rank, {progress.later_vectors.data() + rank.index() * width_, stretch});
-  critical_paths_.release(stretch);
+  const Progress progress = later_progress(operation, rank);
+  lanes_.start(operation, rank, progress);
+  critical_paths_.release(progress.stretch);
 }
 
 bool Executor::over(OperationId operation, Rank rank) const {
@@ -355,10 +368,9 @@ bool Executor::over(OperationId operation, Rank rank) const {
 }
 
 void Executor::end_compute(OperationId operation, Rank rank) {
-  OperationProgress& progress = progress_[operation.index()];
-  const std::uint32_t stretch = progress.later_stretches[rank.index()];
-  end_rank(operation, rank, {progress.later_vectors.data() + rank.index() * width_, stretch});
-  critical_paths_.release(stretch);
+  const Progress progress = later_progress(operation, rank);
+  end_rank(operation, rank, progress);
+  critical_paths_.release(progress.stretch);
 }
 
 void Executor::end_ranks() {

@@ -12,18 +12,23 @@
 
 namespace collsim::detail {
 
+/// A slot of a lane, as a key.
+[[nodiscard]] inline std::uint64_t lane_slot(std::uint32_t lane, std::uint32_t slot) {
+  return (static_cast<std::uint64_t>(lane) << 32U) | slot;
+}
+
 class FifoCounts {
  public:
   [[nodiscard]] std::uint32_t used(std::uint32_t lane, std::uint32_t slot) const {
     if (slot < near_slots) {
       return lane < near_.size() ? near_[lane][slot] : 0;
     }
-    const auto found = far_.find(key(lane, slot));
+    const auto found = far_.find(lane_slot(lane, slot));
     return found == far_.end() ? 0 : found->second;
   }
   void add(std::uint32_t lane, std::uint32_t slot) {
     if (slot >= near_slots) {
-      ++far_[key(lane, slot)];
+      ++far_[lane_slot(lane, slot)];
       return;
     }
     if (lane >= near_.size()) {
@@ -37,7 +42,7 @@ class FifoCounts {
       --near_[lane][slot];
       return;
     }
-    const auto found = far_.find(key(lane, slot));
+    const auto found = far_.find(lane_slot(lane, slot));
     if (--found->second == 0) {
       far_.erase(found);
     }
@@ -45,10 +50,6 @@ class FifoCounts {
 
  private:
   static constexpr std::uint32_t near_slots = 8;
-
-  static std::uint64_t key(std::uint32_t lane, std::uint32_t slot) {
-    return (static_cast<std::uint64_t>(lane) << 32U) | slot;
-  }
 
   std::vector<std::array<std::uint32_t, near_slots>> near_;
   std::unordered_map<std::uint64_t, std::uint32_t> far_;

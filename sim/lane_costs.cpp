@@ -109,9 +109,7 @@ void LaneEngine::post_messages(OperationState& operation, std::uint32_t index) {
     if (options_->critical_path) {
       remember_sent(operation, messages_[id], false);
     }
-    if (options_->observer == nullptr) {
-      routes_.release(messages_[id].path);
-    }
+    release_path(messages_[id].path);
   }
 }
 

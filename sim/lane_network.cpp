@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t picoseconds_in_a_second = 1'000'000'000'000;
 
 std::uint64_t wire_key(const Message& message) {
-  return (static_cast<std::uint64_t>(message.from_lane) << 32U) | message.send_slot;
+  return lane_slot(message.from_lane, message.send_slot);
 }
 
 }  // namespace
@@ -103,9 +103,7 @@ void LaneEngine::left_wire(const Departure& departure) {
   vector[layout_.sharing(routes_.level_of(departure.bottleneck))] += (all - wire_time).count();
   set_out(operation, departure.tag);
   WireQueue& wire = operation.wires[wire_key(message)];
-  if (options_->observer == nullptr) {
-    routes_.release(message.path);
-  }
+  release_path(message.path);
   wire.busy = false;
   if (wire.first != no_index) {
     start_on_wire(operation, wire.first);

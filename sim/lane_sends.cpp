@@ -115,18 +115,29 @@ void LaneEngine::departed(const Departure& departure) {
   }
 }
 
-void LaneEngine::left_directly(const Departure& departure) {
-  const Message& message = messages_[departure.tag];
-  OperationState& operation = *operations_[message.operation.index()];
+SendEnd LaneEngine::send_end(const Departure& departure) const {
   SendEnd end;
   end.elapsed = departure.elapsed;
   end.wire = std::min(departure.wire, departure.elapsed);
   end.capped = std::clamp(departure.capped, end.wire, end.elapsed);
   end.wire_level = routes_.level_of(departure.narrowest);
   end.sharing_level = routes_.level_of(departure.bottleneck);
+  return end;
+}
+
+void LaneEngine::left_directly(const Departure& departure) {
+  OperationState& operation = *operations_[messages_[departure.tag].operation.index()];
+  const SendEnd end = send_end(departure);
   message_left(operation, departure.tag, end);
   set_out(operation, departure.tag);
   send_left(operation, departure.tag, end);
+}
+
+/// A message needs its path no longer, unless an observer is still to be told of it.
+void LaneEngine::release_path(PathId path) {
+  if (options_->observer == nullptr) {
+    routes_.release(path);
+  }
 }
 
 /// Its vector: the lane's until it was sent, and how it left.
@@ -174,17 +185,13 @@ void LaneEngine::send_left(OperationState& operation, std::uint32_t id, const Se
   if (left_last) {
     lane.last_left = now;
     lane.last_slot = message.send_slot;
-    lane.wire = end.wire;
-    lane.capped = end.capped;
-    lane.elapsed = end.elapsed;
-    lane.wire_level = end.wire_level;
-    lane.sharing_level = end.sharing_level;
+    lane.last_end = end;
   }
   if (options_->critical_path) {
     remember_sent(operation, message, left_last);
   }
-  if (options_->observer == nullptr && message.stage == MessageStage::Direct) {
-    routes_.release(message.path);
+  if (message.stage == MessageStage::Direct) {
+    release_path(message.path);
   }
   if (--lane.sending != 0) {
     return;
@@ -195,8 +202,7 @@ void LaneEngine::send_left(OperationState& operation, std::uint32_t id, const Se
 
 void LaneEngine::finish_sends(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
-  add_send(vector_of(operation, index), lane,
-           {lane.wire, lane.capped, lane.elapsed, lane.wire_level, lane.sharing_level});
+  add_send(vector_of(operation, index), lane, lane.last_end);
   lane.clock = queue_->now();
 }
 

@@ -38,6 +38,15 @@ struct SendTarget {
   std::uint32_t receive_slot = 0;
 };
 
+/// How the bytes of a send left its lane.
+struct SendEnd {
+  Duration wire{};
+  Duration capped{};
+  Duration elapsed{};
+  LevelId wire_level;
+  LevelId sharing_level;
+};
+
 struct LaneState {
   std::uint64_t step = 0;
   std::uint64_t steps = 0;
@@ -47,15 +56,11 @@ struct LaneState {
   SlotRange receives;
   SlotRange sends;
 
-  Time reached;     ///< when the previous step was complete
-  Time clock;       ///< what its attribution vector sums to: the end of what it waited for last
-  Time started;     ///< when its sends started
-  Time last_left;   ///< of the step's sends: when the one that left last left
-  Duration wire{};  ///< of that send
-  Duration capped{};
-  Duration elapsed{};
-  LevelId wire_level;
-  LevelId sharing_level;
+  Time reached;      ///< when the previous step was complete
+  Time clock;        ///< what its attribution vector sums to: the end of what it waited for last
+  Time started;      ///< when its sends started
+  Time last_left;    ///< of the step's sends: when the one that left last left
+  SendEnd last_end;  ///< of that send
   std::uint32_t last_slot = no_index;    ///< of that send (the lowest of equals)
   std::uint32_t waited_lane = no_index;  ///< whose end the clock is, where it is another lane's
 
@@ -101,12 +106,16 @@ struct WireQueue {
   bool busy = false;
 };
 
-/// The tree of links of a step with Movement::Multimem.
+/// Whom a step with Movement::Multimem reads from and writes to, and its tree of links.
 struct GroupPath {
-  SlotRange receives;
-  SlotRange sends;
-  bool reads_own = false;
-  bool writes_own = false;
+  struct Peers {
+    SlotRange receives;
+    SlotRange sends;
+    bool reads_own = false;
+    bool writes_own = false;
+    bool operator==(const Peers&) const = default;
+  };
+  Peers peers;
   PathId path;
 };
 

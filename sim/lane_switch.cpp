@@ -11,14 +11,12 @@ namespace collsim::detail {
 PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t index) {
   const LaneState& lane = operation.lanes[index];
   const auto known = operation.group_paths.find(index);
-  const GroupPath wanted{lane.receives, lane.sends, lane.reads_own, lane.writes_own, {}};
+  const GroupPath::Peers peers{lane.receives, lane.sends, lane.reads_own, lane.writes_own};
   if (known != operation.group_paths.end()) {
-    const GroupPath& group = known->second;
-    if (group.receives == wanted.receives && group.sends == wanted.sends &&
-        group.reads_own == wanted.reads_own && group.writes_own == wanted.writes_own) {
-      return group.path;
+    if (known->second.peers == peers) {
+      return known->second.path;
     }
-    routes_.release(group.path);
+    routes_.release(known->second.path);
   }
   const std::uint32_t number = operation.lane_number(index);
   std::vector<DeviceId> read_from;
@@ -38,10 +36,9 @@ PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t 
   if (lane.writes_own && !write_to.empty()) {
     write_to.push_back(operation.gpu(lane.rank));
   }
-  GroupPath group = wanted;
-  group.path = routes_.open_multimem(operation.gpu(lane.rank), read_from, write_to);
-  operation.group_paths[index] = group;
-  return group.path;
+  const PathId path = routes_.open_multimem(operation.gpu(lane.rank), read_from, write_to);
+  operation.group_paths[index] = {peers, path};
+  return path;
 }
 
 void LaneEngine::start_through_switch(OperationState& operation, std::uint32_t index) {
@@ -70,12 +67,7 @@ void LaneEngine::left_through_switch(const Departure& departure) {
   OperationState& operation = *operations_[group.operation.index()];
   const std::uint32_t index = group.from_lane;
   LaneState& lane = operation.lanes[index];
-  SendEnd end;
-  end.elapsed = departure.elapsed;
-  end.wire = std::min(departure.wire, departure.elapsed);
-  end.capped = std::clamp(departure.capped, end.wire, end.elapsed);
-  end.wire_level = routes_.level_of(departure.narrowest);
-  end.sharing_level = routes_.level_of(departure.bottleneck);
+  const SendEnd end = send_end(departure);
   lane.last_left = queue_->now();
   std::uint32_t next = group.later;
   while (next != no_index) {
@@ -86,9 +78,7 @@ void LaneEngine::left_through_switch(const Departure& departure) {
     if (options_->critical_path) {
       remember_sent(operation, messages_[id], messages_[id].send_slot == lane.sends.first);
     }
-    if (options_->observer == nullptr) {
-      routes_.release(messages_[id].path);
-    }
+    release_path(messages_[id].path);
   }
   routes_.release(group.path);
   messages_.give_back(departure.tag);

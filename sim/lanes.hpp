@@ -72,15 +72,6 @@ class LaneEngine {
   void check_finished();
 
  private:
-  /// How the bytes of a send left its lane.
-  struct SendEnd {
-    Duration wire{};
-    Duration capped{};
-    Duration elapsed{};
-    LevelId wire_level;
-    LevelId sharing_level;
-  };
-
   // lanes.cpp: steps, dependencies, receives
   void drain();
   void advance(OperationState& operation, std::uint32_t lane);
@@ -102,10 +93,12 @@ class LaneEngine {
   [[nodiscard]] bool has_credit(const OperationState& operation, std::uint32_t lane) const;
   void start_sends(OperationState& operation, std::uint32_t lane);
   std::uint32_t new_message(OperationState& operation, std::uint32_t lane, std::uint32_t slot);
+  [[nodiscard]] SendEnd send_end(const Departure& departure) const;
   void left_directly(const Departure& departure);
   void message_left(OperationState& operation, std::uint32_t message, const SendEnd& end);
   void add_send(std::int64_t* vector, const LaneState& lane, const SendEnd& end) const;
   void set_out(OperationState& operation, std::uint32_t message);
+  void release_path(PathId path);
   void send_left(OperationState& operation, std::uint32_t message, const SendEnd& end);
   void finish_sends(OperationState& operation, std::uint32_t lane);
   const SendTarget& target_of(OperationState& operation, std::uint32_t lane, std::uint32_t slot);
