@@ -24,11 +24,6 @@ std::string name_of(nccl::Algorithm algorithm) {
   return std::string(named->name);
 }
 
-std::string text_of(const nccl::Contender& contender) {
-  return std::string(nccl::name(contender.algorithm)) + " " +
-         std::string(nccl::name(contender.protocol));
-}
-
 bool wanted(const NcclWish& wish, const nccl::Contender& contender) {
   return (!wish.algorithm || *wish.algorithm == contender.algorithm) &&
          (!wish.protocol || *wish.protocol == contender.protocol);
@@ -46,13 +41,14 @@ nccl::Contender choose_wanted(const nccl::Decisions& decisions, const nccl::Call
   std::string reasons;
   for (const nccl::Contender& contender : contenders) {
     if (contender.excluded && *contender.excluded != nccl::Exclusion::SimpleOnly) {
-      reasons += (reasons.empty() ? "" : "; ") + text_of(contender) + ": " +
+      reasons += (reasons.empty() ? "" : "; ") +
+                 nccl::name(contender.algorithm, contender.protocol) + ": " +
                  std::string(nccl::rule(*contender.excluded));
     }
   }
   if (reasons.empty() && !contenders.empty()) {
-    reasons =
-        text_of(contenders.front()) + ": " + std::string(nccl::rule(*contenders.front().excluded));
+    reasons = nccl::name(contenders.front().algorithm, contenders.front().protocol) + ": " +
+              std::string(nccl::rule(*contenders.front().excluded));
   }
   throw InputError("NCCL would not run this here: " + reasons);
 }
@@ -60,11 +56,7 @@ nccl::Contender choose_wanted(const nccl::Decisions& decisions, const nccl::Call
 nccl::TunedChoice choice_of(const nccl::Decisions& decisions,
                             const std::vector<nccl::TunerRule>& tuner, const CollectiveCall& call,
                             const NcclWish& wish) {
-  nccl::Call asked;
-  asked.function = *nccl::function_of(call.kind);
-  asked.bytes = static_cast<std::uint64_t>(call.size().count());
-  asked.type = call.type;
-  asked.op = call.op;
+  const nccl::Call asked = nccl::call_of(call);
   if (!wish.algorithm && !wish.protocol) {
     return nccl::choose_with_tuner(decisions.input(), decisions.tuning(), asked, tuner);
   }

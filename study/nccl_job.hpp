@@ -25,7 +25,6 @@ namespace collsim {
 struct NcclWish {
   std::optional<nccl::Algorithm> algorithm;  ///< absent: NCCL's choice
   std::optional<nccl::Protocol> protocol;    ///< absent: NCCL's choice
-  std::optional<std::uint32_t> channels;     ///< absent: as many as NCCL takes
 };
 
 /// A program, and how it came about.

@@ -72,27 +72,23 @@ void simulate(const RunCommand& command, const Machine& machine, ResultRow& row)
   const std::string algorithm = meant_algorithm(command.algorithm, costs.has_value());
   const bool choose = is_chosen_by_simulation(algorithm);
   row.job.algorithm = algorithm;
-  CollectiveJob checked = row.job;
+  std::optional<NcclRun> nccl;
   if (is_nccl_algorithm(algorithm)) {
-    std::vector<Communicator> groups{row.job.gpus};
-    const NcclRun nccl(machine, command.nccl, command.cluster, command.job, groups, command.output);
-    nccl.prepare(row, algorithm);
+    nccl.emplace(machine, command.nccl, command.cluster, command.job,
+                 std::vector<Communicator>{row.job.gpus}, command.output);
+    nccl->prepare(row, algorithm);
     if (costs) {
       row.parameters = used_parameters(*costs);
-    }
-    if (command.verify) {
-      checked = nccl.checkable(row, algorithm);
     }
   } else {
     refuse_without_nccl(command.nccl, command.job, algorithm);
     if (choose) {
       choose_algorithm(command, cluster, row);
     }
-    checked = row.job;
   }
   const std::shared_ptr<const Program> program = checked_program(cluster, row.job, 1, command.job);
   if (command.verify) {
-    row.check = check_job(cluster, checked);
+    row.check = check_job(cluster, nccl ? nccl->checkable(row, algorithm) : row.job);
   }
   if (choose && !needs_second_run(command)) {
     return;

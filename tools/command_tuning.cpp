@@ -78,9 +78,7 @@ TunedCall call_of(const TuningCommand& command, int ranks) {
   TunedCall tuned;
   tuned.collective = call.kind;
   tuned.size = call.size();
-  tuned.call.function = *nccl::function_of(call.kind);
-  tuned.call.bytes = static_cast<std::uint64_t>(call.size().count());
-  tuned.call.type = call.type;
+  tuned.call = nccl::call_of(call);
   if (!command.redop.empty()) {
     tuned.call.op = reduction_of(command.redop, "--redop");
     if (!reduces(call.kind)) {
@@ -167,9 +165,7 @@ Exit tuning(const TuningCommand& command) {
   view.variables = nccl_environment(machine, command.nccl);
   view.functions = functions_of(command);
   view.rings = command.rings;
-  if (!command.tuner.empty()) {
-    view.tuner = nccl::parse_tuner(read_file(command.tuner), command.tuner);
-  }
+  view.tuner = read_tuner(command.tuner);
   if (!command.bytes.empty() && is_send_recv(command)) {
     view.send_recv = send_recv_of(command, decisions.communicator().ranks);
   } else if (!command.bytes.empty()) {
@@ -229,9 +225,7 @@ void add_tuning_command(CLI::App& app, Action& chosen) {
              "calls of a group that share a channel: they wait for each other")
       ->group(job);
   add_nccl_options(*sub, command->nccl);
-  add_text(*sub, "--tuner", command->tuner, "FILE",
-           "a file of NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE), which overrules")
-      ->group("NCCL");
+  add_tuner_option(*sub, command->tuner);
   add_text(
       *sub, "--log", command->log, "FILE",
       "a log of a real run (NCCL_DEBUG=INFO): what agrees, what differs, and what would explain "

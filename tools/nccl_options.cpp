@@ -7,12 +7,14 @@
 #include "algorithms/nccl/fill_template.hpp"
 #include "algorithms/nccl/io/find_constants.hpp"
 #include "algorithms/nccl/io/graph_xml.hpp"
+#include "algorithms/nccl/io/read_tuner.hpp"
 #include "algorithms/nccl/io/topology_xml.hpp"
 #include "algorithms/nccl/machine_changes.hpp"
 #include "algorithms/nccl/machine_of_node.hpp"
 #include "algorithms/nccl/machine_parts.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
+#include "topology/io/source.hpp"
 
 namespace collsim {
 
@@ -27,6 +29,17 @@ void add_nccl_options(CLI::App& app, NcclOptions& options) {
       ->expected(1)
       ->take_all()
       ->group(nccl);
+}
+
+void add_tuner_option(CLI::App& app, std::string& tuner) {
+  add_text(app, "--tuner", tuner, "FILE",
+           "a file of NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE), which overrules")
+      ->group("NCCL");
+}
+
+std::vector<nccl::TunerRule> read_tuner(const std::string& tuner) {
+  return tuner.empty() ? std::vector<nccl::TunerRule>{}
+                       : nccl::parse_tuner(read_file(tuner), tuner);
 }
 
 std::vector<NcclVariable> nccl_environment(const Machine& machine, const NcclOptions& options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/nccl/decisions.hpp"
+#include "algorithms/nccl/tuner.hpp"
 #include "tools/cli_names.hpp"
 #include "tools/cluster_options.hpp"
 
@@ -20,6 +21,11 @@ struct NcclOptions {
 
 /// Adds --nccl and --env.
 void add_nccl_options(CLI::App& app, NcclOptions& options);
+
+/// Adds --tuner.
+void add_tuner_option(CLI::App& app, std::string& tuner);
+/// The rules of the file of --tuner; none where it is not given. Throws: InputError with the place.
+[[nodiscard]] std::vector<nccl::TunerRule> read_tuner(const std::string& tuner);
 
 /// The part of a cluster that a communicator has: whole nodes alike.
 struct NcclJob {

@@ -5,11 +5,9 @@
 #include <map>
 #include <tuple>
 
-#include "algorithms/nccl/io/read_tuner.hpp"
 #include "sim/io/read_costs.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
-#include "topology/io/source.hpp"
 
 namespace collsim {
 
@@ -60,10 +58,7 @@ std::optional<nccl::Protocol> protocol_of(const std::string& text) {
   std::vector<std::string> names;
   for (const nccl::Protocol protocol : nccl::protocols) {
     const std::string name(nccl::name(protocol));
-    if (std::ranges::equal(name, text, [](char a, char b) {
-          return std::tolower(static_cast<unsigned char>(a)) ==
-                 std::tolower(static_cast<unsigned char>(b));
-        })) {
+    if (same_letters(name, text)) {
       return protocol;
     }
     names.push_back(name);
@@ -89,10 +84,11 @@ CostSource weakest(const CostParameters& costs) {
     }
     return 4;
   };
+  const CostParameters free;
   bool any = false;
   for (const CostDefinition& definition : cost_definitions()) {
     const CostValue& value = costs.value(definition.item);
-    const bool is_set = value.units != CostParameters().value(definition.item).units;
+    const bool is_set = value.units != free.value(definition.item).units;
     if (is_set && (!any || doubt(value.source) > doubt(source))) {
       source = value.source;
       any = true;
@@ -105,9 +101,7 @@ CostSource weakest(const CostParameters& costs) {
 
 void add_nccl_run_options(CLI::App& app, NcclRunOptions& options) {
   add_nccl_options(app, options.nccl);
-  add_text(app, "--tuner", options.tuner, "FILE",
-           "a file of NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE), which overrules")
-      ->group("NCCL");
+  add_tuner_option(app, options.tuner);
   add_text(app, "--parameters", options.parameters, "NAME",
            "what NCCL's kernels cost (`collsim list parameters`); none: nothing but the wire")
       ->default_str("the cluster's")
@@ -116,34 +110,25 @@ void add_nccl_run_options(CLI::App& app, NcclRunOptions& options) {
 
 std::optional<CostParameters> cost_parameters(const Machine& machine, const NcclRunOptions& options,
                                               const ClusterOptions& cluster) {
-  const ConfigPath path = config_path(cluster);
-  if (!options.parameters.empty()) {
-    if (options.parameters == no_parameters) {
-      return std::nullopt;
-    }
-    try {
-      return find_costs(path, options.parameters);
-    } catch (const InputError& error) {
-      if (error.location().line != 0) {
-        throw;
-      }
-      throw InputError(error.message(), "--parameters", error.hint());
-    }
-  }
   const ClusterSpec& spec = machine.cluster.spec();
-  const bool own = spec.parameters.has_value();
-  const std::optional<std::string>& name = own ? spec.parameters : spec.node.parameters;
+  const bool by_option = !options.parameters.empty();
+  const std::optional<std::string> name = by_option         ? options.parameters
+                                          : spec.parameters ? spec.parameters
+                                                            : spec.node.parameters;
   if (!name || *name == no_parameters) {
     return std::nullopt;
   }
   try {
-    return find_costs(path, *name);
+    return find_costs(config_path(cluster), *name);
   } catch (const InputError& error) {
     if (error.location().line != 0) {
       throw;
     }
-    throw machine.loaded.source_map.locate(
-        InputError(error.message(), own ? "parameters" : "node.parameters", error.hint()));
+    if (by_option) {
+      throw InputError(error.message(), "--parameters", error.hint());
+    }
+    throw machine.loaded.source_map.locate(InputError(
+        error.message(), spec.parameters ? "parameters" : "node.parameters", error.hint()));
   }
 }
 
@@ -187,9 +172,7 @@ NcclRun::NcclRun(const Machine& machine, const NcclRunOptions& options,
     input.configuration.max_channels = static_cast<int>(*job.channels);
   }
   decisions_ = std::make_unique<nccl::Decisions>(input);
-  if (!options.tuner.empty()) {
-    tuner_ = nccl::parse_tuner(read_file(options.tuner), options.tuner);
-  }
+  tuner_ = read_tuner(options.tuner);
 }
 
 NcclProgram NcclRun::program(const CollectiveCall& call, const std::string& algorithm,

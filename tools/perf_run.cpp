@@ -29,6 +29,9 @@ PerfRun::PerfRun(const PerfCommand& command, const Machine& machine, const PerfP
       line_(command.output) {
   if (is_nccl_algorithm(algorithm_)) {
     nccl_.emplace(machine, command.nccl, command.cluster, command.job, plan.groups, command.output);
+    if (costs_) {
+      used_ = used_parameters(*costs_);
+    }
   } else {
     refuse_without_nccl(command.nccl, command.job, algorithm_);
   }
@@ -106,9 +109,7 @@ CollectiveJob PerfRun::job_for(const CollectiveCall& call) const {
 void PerfRun::choose_algorithm(ResultRow& row) const {
   if (nccl_) {
     nccl_->prepare(row, algorithm_);
-    if (costs_) {
-      row.parameters = used_parameters(*costs_);
-    }
+    row.parameters = used_;
     return;
   }
   if (!is_chosen_by_simulation(algorithm_)) {

@@ -45,7 +45,8 @@ class PerfRun {
   const Machine* machine_;
   const PerfPlan* plan_;
   std::optional<CostParameters> costs_;
-  std::string algorithm_;  ///< what --algorithm means here
+  std::optional<UsedParameters> used_;  ///< what output says of them
+  std::string algorithm_;               ///< what --algorithm means here
   std::optional<NcclRun> nccl_;
   ProgressLine line_;
   std::vector<PerfRow> table_;

@@ -113,17 +113,13 @@ std::string table_text(const TuningView& view) {
   return text;
 }
 
-std::string choice_text(nccl::Algorithm algorithm, nccl::Protocol protocol) {
-  return fmt::format("{} {}", nccl::name(algorithm), nccl::name(protocol));
-}
-
 std::string crossovers_text(const std::vector<nccl::Crossover>& crossovers) {
   std::string text;
   for (const nccl::Crossover& crossover : crossovers) {
     if (!text.empty()) {
       text += ", from " + human_bytes(Bytes(static_cast<std::int64_t>(crossover.from_bytes))) + " ";
     }
-    text += choice_text(crossover.algorithm, crossover.protocol);
+    text += nccl::name(crossover.algorithm, crossover.protocol);
   }
   return text;
 }

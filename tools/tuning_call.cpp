@@ -18,10 +18,6 @@ namespace collsim {
 
 namespace {
 
-std::string choice_text(nccl::Algorithm algorithm, nccl::Protocol protocol) {
-  return fmt::format("{} {}", nccl::name(algorithm), nccl::name(protocol));
-}
-
 /// "  a channel does 352 KiB (the last one 96 KiB), in chunks of 32 KiB"
 std::string layout_text(nccl::Function function, const nccl::CallGeometry& geometry) {
   const std::string chunks = "in chunks of " + human_bytes(Bytes(geometry.chunk.bytes));
@@ -95,7 +91,7 @@ std::string tuned_call_text(const TuningView& view) {
   const nccl::LaunchShape& shape = geometry.shape;
   std::string text = fmt::format("\n{} of {}: {}, on {} channel{} of {} threads{}\n",
                                  name_of(tuned.collective), human_bytes(tuned.size),
-                                 choice_text(chosen.contender.algorithm, chosen.contender.protocol),
+                                 nccl::name(chosen.contender.algorithm, chosen.contender.protocol),
                                  shape.channels, shape.channels == 1 ? "" : "s", shape.threads,
                                  chosen.rule != nullptr ? ", because the tuner file says so" : "");
   text += layout_text(tuned.call.function, geometry);
@@ -113,7 +109,7 @@ std::string tuned_call_text(const TuningView& view) {
     return a.time < b.time;
   });
   for (const nccl::Contender& contender : contenders) {
-    const std::string name = choice_text(contender.algorithm, contender.protocol);
+    const std::string name = nccl::name(contender.algorithm, contender.protocol);
     if (contender.excluded == nccl::Exclusion::NotImplemented ||
         contender.excluded == nccl::Exclusion::SimpleOnly) {
       continue;

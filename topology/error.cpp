@@ -19,11 +19,6 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
 
 char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-bool same_letters(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower_case(x) == lower_case(y); });
-}
-
 /// Twice the edit distance, but that another case of a letter counts half a letter.
 std::size_t spelling_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -77,6 +72,11 @@ bool controls_terminals(std::string_view character) {
 }
 
 }  // namespace
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower_case(x) == lower_case(y); });
+}
 
 InputError::InputError(std::string message, std::string path, std::string hint,
                        SourceLocation location)

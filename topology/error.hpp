@@ -93,6 +93,9 @@ class FractionOverflow : public std::overflow_error {
 [[nodiscard]] std::string nearest(const std::string& word,
                                   const std::vector<std::string>& accepted);
 
+/// Whether they are the same but for the case of letters (of ASCII).
+[[nodiscard]] bool same_letters(std::string_view a, std::string_view b);
+
 /// `did you mean "x"?` for the nearest of the accepted words; empty if none is near.
 [[nodiscard]] std::string did_you_mean(const std::string& word,
                                        const std::vector<std::string>& accepted);

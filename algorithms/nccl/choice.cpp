@@ -110,6 +110,12 @@ void set_time(const TuningInput& input, const Tuning& tuning, const Call& call,
 
 }  // namespace
 
+Call call_of(const CollectiveCall& call) {
+  const std::optional<Function> function = function_of(call.kind);
+  COLLSIM_ENSURE(function.has_value(), "a collective that NCCL has algorithms for");
+  return {*function, static_cast<std::uint64_t>(call.size().count()), call.type, call.op, 1};
+}
+
 std::vector<Contender> contenders(const TuningInput& input, const Tuning& tuning,
                                   const Call& call) {
   std::vector<Contender> result;

@@ -26,6 +26,9 @@ struct Call {
   int pipelined{1};
 };
 
+/// One call alone in its group. Requires: a collective that NCCL has algorithms for.
+[[nodiscard]] Call call_of(const CollectiveCall& call);
+
 /// One algorithm and protocol for a call: its time and the parts of it, or the rule that excludes it.
 struct Contender {
   Algorithm algorithm{};

@@ -105,14 +105,11 @@ std::vector<std::size_t> connected_ranks(const Decisions& decisions, const Execu
 
 Execution execution_of(const TuningInput& input, const Tuning& tuning, const CollectiveCall& call,
                        const TunedChoice& choice) {
-  const std::optional<Function> function = function_of(call.kind);
-  COLLSIM_ENSURE(function.has_value(), "a collective that NCCL has algorithms for");
+  const Call asked = call_of(call);
   COLLSIM_ENSURE(call.count > 0 && call.ranks > 1, "something to communicate");
   COLLSIM_ENSURE(static_cast<int>(call.ranks) == input.communicator.ranks,
                  "a call of the communicator");
   const Contender& contender = choice.contender;
-  const Call asked{*function, static_cast<std::uint64_t>(call.size().count()), call.type, call.op,
-                   1};
   const CallGeometry geometry = call_geometry(input, tuning, asked, choice);
   // NCCL counts slices in elements of its type: bytes where it does not reduce.
   const std::int64_t scale = size_of(call.type).count() / geometry.element_size;
@@ -135,7 +132,7 @@ Execution execution_of(const TuningInput& input, const Tuning& tuning, const Col
   execution.interleaved = geometry.parts.empty();
   execution.work = execution.interleaved
                        ? interleaved(call, geometry)
-                       : parts_of({input, tuning, call, contender, *function}, geometry);
+                       : parts_of({input, tuning, call, contender, asked.function}, geometry);
   return execution;
 }
 

@@ -40,7 +40,7 @@ int channels_of(const Decisions& decisions, const Call& call, Algorithm algorith
 }
 
 std::string choice_text(Algorithm algorithm, Protocol protocol, std::optional<int> channels) {
-  std::string text = std::string(name(algorithm)) + " " + std::string(name(protocol));
+  std::string text = name(algorithm, protocol);
   if (channels) {
     text += ", " + std::to_string(*channels) + " channel" + (*channels == 1 ? "" : "s");
   }

@@ -18,6 +18,9 @@ constexpr ByFunction<CollectiveKind> kinds{
 std::string_view name(Function function) { return function_names[function]; }
 std::string_view name(Algorithm algorithm) { return algorithm_names[algorithm]; }
 std::string_view name(Protocol protocol) { return protocol_names[protocol]; }
+std::string name(Algorithm algorithm, Protocol protocol) {
+  return std::string(name(algorithm)) + " " + std::string(name(protocol));
+}
 
 std::optional<Function> function_of(CollectiveKind kind) {
   for (const Function function : functions) {

@@ -41,6 +41,8 @@ inline constexpr std::array protocols{Protocol::LL, Protocol::LL128, Protocol::S
 [[nodiscard]] std::string_view name(Function function);
 [[nodiscard]] std::string_view name(Algorithm algorithm);
 [[nodiscard]] std::string_view name(Protocol protocol);
+/// "Ring LL128".
+[[nodiscard]] std::string name(Algorithm algorithm, Protocol protocol);
 
 /// The function that a collective is for NCCL; none where it is made of sends and receives.
 [[nodiscard]] std::optional<Function> function_of(CollectiveKind kind);

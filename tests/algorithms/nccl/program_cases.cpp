@@ -64,6 +64,22 @@ ReferenceMachine small_machine(int nodes, int gpus) {
   return machine;
 }
 
+std::vector<RankLayout> small_layouts() {
+  std::vector<RankLayout> layouts;
+  for (int gpus = 1; gpus <= 8; ++gpus) {
+    for (int nodes = 1; nodes * gpus <= 16; ++nodes) {
+      if (nodes * gpus > 1) {
+        layouts.push_back({nodes, gpus});
+      }
+    }
+  }
+  return layouts;
+}
+
+std::vector<RankLayout> large_layouts() {
+  return {{3, 8}, {12, 2}, {4, 8}, {32, 1}, {8, 8}, {16, 4}};
+}
+
 RankLayout layout_of(const ReferenceMachine& machine) {
   return {machine.communicator.nodes, machine.communicator.max_ranks_per_node};
 }

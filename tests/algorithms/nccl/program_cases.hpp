@@ -19,6 +19,11 @@ namespace collsim::nccl::test {
 /// channels run, each ring on two of them, each of the four trees on one.
 ReferenceMachine small_machine(int nodes, int gpus);
 
+/// Every way to have 2 to 16 ranks, 1 to 8 of them a node.
+[[nodiscard]] std::vector<RankLayout> small_layouts();
+/// Some with 24, 32 and 64 ranks.
+[[nodiscard]] std::vector<RankLayout> large_layouts();
+
 [[nodiscard]] RankLayout layout_of(const ReferenceMachine& machine);
 [[nodiscard]] std::vector<std::vector<Rank>> rings_of(const ReferenceMachine& machine);
 [[nodiscard]] std::vector<std::vector<TreeLinks>> trees_of(const ReferenceMachine& machine);

@@ -114,22 +114,15 @@ Traffic operator+(Traffic left, const Traffic& right) {
 }  // namespace
 
 TEST_CASE("nccl ring: every rank gets its data, for 2 to 16 ranks") {
-  for (int gpus = 1; gpus <= 8; ++gpus) {
-    for (int nodes = 1; nodes * gpus <= 16; ++nodes) {
-      if (nodes * gpus > 1) {
-        check_all(nodes, gpus);
-      }
-    }
+  for (const RankLayout layout : test::small_layouts()) {
+    check_all(layout.nodes, layout.ranks_per_node);
   }
 }
 
 TEST_CASE("nccl ring: every rank gets its data, for 24, 32 and 64 ranks") {
-  check_all(3, 8);
-  check_all(12, 2);
-  check_all(4, 8);
-  check_all(32, 1);
-  check_all(8, 8);
-  check_all(16, 4);
+  for (const RankLayout layout : test::large_layouts()) {
+    check_all(layout.nodes, layout.ranks_per_node);
+  }
 }
 
 TEST_CASE("nccl ring: every rank gets its data, whatever the type") {
