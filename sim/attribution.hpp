@@ -31,6 +31,15 @@ enum class Cause : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(Cause cause);
 
+/// What the time of bytes is ascribed to.
+enum class AttributeTo : std::uint8_t {
+  Causes,  ///< the wire at its full rate, then what made them slower: for people
+  /// All of it to the one that decided, threads or link, and all of an LL hop even where the wire hides a part of
+  /// it: then a parameter's part over the total is by how much a change of the parameter changes the total,
+  /// both relative, as long as the critical path stays. For fits.
+  Limits,
+};
+
 /// One part of a total.
 struct AttributedTime {
   Cause cause = Cause::Wire;

@@ -45,6 +45,7 @@ struct RunOptions {
   const CostParameters* costs = nullptr;
   CallIs call = CallIs::BackToBack;
   LaunchFrom launch = LaunchFrom::Stream;
+  AttributeTo attribute = AttributeTo::Causes;
   /// Of calls back to back: what the process takes to launch one on all its GPUs. Zero: nothing.
   Duration host_per_call{};
   TraceObserver* observer = nullptr;

@@ -105,7 +105,7 @@ void LaneEngine::post_messages(OperationState& operation, std::uint32_t index) {
   for (std::uint32_t number = 0; number < lane.sends.count; ++number) {
     const std::uint32_t id = new_message(operation, index, lane.sends.first + number);
     std::copy_n(vector_of(operation, index), width_, messages_.vector(id));
-    set_out(operation, id);
+    set_out(operation, id, LevelId(0));
     if (options_->critical_path) {
       remember_sent(operation, messages_[id], false);
     }
@@ -134,17 +134,17 @@ TransferTerms LaneEngine::terms_of(const LaneState& lane) const {
   return terms;
 }
 
-CostPart LaneEngine::hand_off(const OperationState& operation, const Message& message) const {
+HandOff LaneEngine::hand_off_of(const OperationState& operation, const Message& message) const {
   const LaneState& lane = operation.lanes[message.from_lane];
-  CostPart part = message_cost(*options_->costs, work_of(operation, message.from_lane),
-                               routes_.kind(message.path));
+  const CostPart part = message_cost(*options_->costs, work_of(operation, message.from_lane),
+                                     routes_.kind(message.path));
+  Duration hidden{};
   if (lane.protocol == WireProtocol::LL && message.stage == MessageStage::Direct) {
     // Each line has flags of its own: the first ones are seen while the last ones leave.
     const Duration flowed = queue_->now() - message.start;
-    const Duration overlap = std::max(flowed - lane.work, Duration{});
-    part.time = std::max(part.time - overlap, Duration{});
+    hidden = std::clamp(flowed - lane.work, Duration{}, part.time);
   }
-  return part;
+  return {part.item, part.time - hidden, hidden};
 }
 
 }  // namespace collsim::detail

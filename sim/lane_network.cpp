@@ -101,7 +101,7 @@ void LaneEngine::left_wire(const Departure& departure) {
   std::int64_t* const vector = messages_.vector(departure.tag);
   vector[layout_.wire(routes_.level_of(departure.narrowest))] += wire_time.count();
   vector[layout_.sharing(routes_.level_of(departure.bottleneck))] += (all - wire_time).count();
-  set_out(operation, departure.tag);
+  set_out(operation, departure.tag, routes_.level_of(departure.bottleneck));
   WireQueue& wire = operation.wires[wire_key(message)];
   release_path(message.path);
   wire.busy = false;

@@ -122,6 +122,15 @@ SendEnd LaneEngine::send_end(const Departure& departure) const {
   end.capped = std::clamp(departure.capped, end.wire, end.elapsed);
   end.wire_level = routes_.level_of(departure.narrowest);
   end.sharing_level = routes_.level_of(departure.bottleneck);
+  if (options_->attribute == AttributeTo::Limits) {
+    // Rates change in between: threads decided unless links made it clearly slower.
+    constexpr std::int64_t clearly = 64;
+    const bool by_threads =
+        end.capped > end.wire && end.elapsed <= end.capped + end.capped / clearly;
+    end.wire = by_threads ? Duration{} : end.elapsed;
+    end.capped = end.elapsed;
+    end.wire_level = end.sharing_level;
+  }
   return end;
 }
 
@@ -129,7 +138,7 @@ void LaneEngine::left_directly(const Departure& departure) {
   OperationState& operation = *operations_[messages_[departure.tag].operation.index()];
   const SendEnd end = send_end(departure);
   message_left(operation, departure.tag, end);
-  set_out(operation, departure.tag);
+  set_out(operation, departure.tag, end.wire_level);
   send_left(operation, departure.tag, end);
 }
 
@@ -157,7 +166,7 @@ void LaneEngine::add_send(std::int64_t* vector, const LaneState& lane, const Sen
 }
 
 /// A message's bytes have left, now: it arrives after the wire's latency and its hand-off.
-void LaneEngine::set_out(OperationState& operation, std::uint32_t id) {
+void LaneEngine::set_out(OperationState& operation, std::uint32_t id, LevelId slowest) {
   Message& message = messages_[id];
   message.left = queue_->now();
   message.arrival = checked_add(message.left, routes_.latency(message.path));
@@ -167,9 +176,13 @@ void LaneEngine::set_out(OperationState& operation, std::uint32_t id) {
     vector[layout_.latency(LevelId(level))] += latencies[level].count();
   }
   if (operation.lanes[message.from_lane].protocol != WireProtocol::None) {
-    const CostPart part = hand_off(operation, message);
-    message.arrival = checked_add(message.arrival, part.time);
-    vector[layout_.cost(part.item)] += part.time.count();
+    const HandOff hand_off = hand_off_of(operation, message);
+    message.arrival = checked_add(message.arrival, hand_off.shown);
+    vector[layout_.cost(hand_off.item)] += hand_off.shown.count();
+    if (options_->attribute == AttributeTo::Limits && hand_off.shown > Duration{}) {
+      vector[layout_.cost(hand_off.item)] += hand_off.hidden.count();
+      vector[layout_.wire(slowest)] -= hand_off.hidden.count();
+    }
   }
   queue_->push({message.arrival, EventPhase::Arrival, id, 0});
 }

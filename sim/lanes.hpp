@@ -34,6 +34,14 @@ struct EndedRank {
   Rank rank;
 };
 
+/// Until the peer sees a message, after its last byte: what is left of it, and what went by while bytes were on
+/// the wire.
+struct HandOff {
+  CostItem item{};
+  Duration shown{};
+  Duration hidden{};
+};
+
 class LaneEngine {
  public:
   /// Requires: everything outlives the engine.
@@ -97,7 +105,7 @@ class LaneEngine {
   void left_directly(const Departure& departure);
   void message_left(OperationState& operation, std::uint32_t message, const SendEnd& end);
   void add_send(std::int64_t* vector, const LaneState& lane, const SendEnd& end) const;
-  void set_out(OperationState& operation, std::uint32_t message);
+  void set_out(OperationState& operation, std::uint32_t message, LevelId slowest);
   void release_path(PathId path);
   void send_left(OperationState& operation, std::uint32_t message, const SendEnd& end);
   void finish_sends(OperationState& operation, std::uint32_t lane);
@@ -119,7 +127,7 @@ class LaneEngine {
   void post_messages(OperationState& operation, std::uint32_t lane);
   void go_on(OperationState& operation, std::uint32_t lane);
   [[nodiscard]] TransferTerms terms_of(const LaneState& lane) const;
-  [[nodiscard]] CostPart hand_off(const OperationState& operation, const Message& message) const;
+  [[nodiscard]] HandOff hand_off_of(const OperationState& operation, const Message& message) const;
 
   // lane_switch.cpp: transfers of several messages at once, through a switch
   void start_through_switch(OperationState& operation, std::uint32_t lane);

@@ -46,6 +46,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_topology_command(app, chosen);
   add_hierarchy_command(app, chosen);
   add_tuning_command(app, chosen);
+  add_calibrate_command(app, chosen);
   add_list_command(app, chosen);
   try {
     app.parse(argc, argv);

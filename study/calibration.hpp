@@ -1,0 +1,77 @@
+#pragma once
+
+// Cost parameters fitted to measured tables: each call is simulated, its attribution says by how much each parameter
+// would change it, and least squares of the relative errors moves them; then it is simulated again.
+//
+// The parameters are few and physical, the same for all collectives, numbers of ranks, types and sizes. What the data do
+// not decide stays near the start (literature). Ignored: parameters whose effect has no direction (how uneven blocks
+// are), which keep their values.
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/costs.hpp"
+#include "study/measured_calls.hpp"
+#include "validate/error_statistics.hpp"
+#include "validate/least_squares.hpp"
+
+namespace collsim {
+
+/// Runs the body for 0 … count - 1, in any order, maybe several at once.
+using ForEach =
+    std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
+
+/// How many parameters are free.
+enum class Tier : std::uint8_t {
+  Fitted,      ///< each that the data decide
+  Generation,  ///< a few, the rest in fixed ratios to them: for machines that nobody measured
+  Nominal,     ///< none: rates of links and what literature says
+};
+[[nodiscard]] std::string_view name_of(Tier tier);
+
+struct CalibrationOptions {
+  Tier tier = Tier::Fitted;
+  FitOptions fit;
+  ForEach for_each;  ///< absent: one after the other
+  /// Only these are free, if there are any.
+  std::vector<CostItem> only;
+};
+
+struct FittedParameter {
+  CostItem item{};
+  CostValue start;
+  CostValue value;
+  double standard_error = 0;  ///< relative
+  bool at_bound = false;
+  /// Whether the data decide it: not where its error is large or it is bound.
+  bool determined = false;
+};
+
+struct CorrelatedParameters {
+  CostItem first{};
+  CostItem second{};
+  double correlation = 0;
+};
+
+struct Calibration {
+  CostParameters parameters;
+  std::vector<FittedParameter> fitted;           ///< in the order of CostItem
+  std::vector<CorrelatedParameters> correlated;  ///< beyond 0.8
+  std::vector<double> errors;                    ///< predicted / measured - 1, by call
+  int steps = 0;
+  bool converged = false;
+};
+
+/// `calls` weigh by table: a long one as much as a short one. Throws: as predict().
+[[nodiscard]] Calibration calibrate(const std::vector<MeasuredCall>& calls,
+                                    const CostParameters& start, const CalibrationOptions& options);
+
+/// predicted / measured - 1 of each call. Throws: as predict().
+[[nodiscard]] std::vector<double> prediction_errors(const std::vector<MeasuredCall>& calls,
+                                                    const CostParameters& costs,
+                                                    const ForEach& for_each);
+
+}  // namespace collsim

@@ -1,0 +1,128 @@
+#include "study/measured_calls.hpp"
+
+#include <algorithm>
+
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+/// nccl-tests' own.
+constexpr Iterations iterations{5, 20};
+
+CostItem share_item(LinkKind kind, Kernel kernel) {
+  switch (kind) {
+    case LinkKind::Pcie:
+      return CostItem::SharePcie;
+    case LinkKind::Socket:
+      return CostItem::ShareSocket;
+    case LinkKind::Infiniband:
+    case LinkKind::Ethernet:
+      return CostItem::ShareNetwork;
+    case LinkKind::Generic:
+    case LinkKind::Nvlink:
+    case LinkKind::Xgmi:
+      break;
+  }
+  switch (kernel) {
+    case Kernel::SendRecv:
+      return CostItem::ShareNvlinkSendRecv;
+    case Kernel::Multicast:
+      return CostItem::ShareNvlinkMulticast;
+    case Kernel::Collective:
+      break;
+  }
+  return CostItem::ShareNvlink;
+}
+
+LinkKind kind_of_level(const Graph& graph, LevelId level) {
+  const auto links = graph.links();
+  const auto found = std::ranges::find(links, level, &Link::level);
+  return found == links.end() ? LinkKind::Generic : found->kind;
+}
+
+}  // namespace
+
+Communicator first_gpus(const Cluster& cluster, std::uint32_t nodes, std::uint32_t gpus_per_node) {
+  const Graph& graph = cluster.graph();
+  std::vector<std::uint32_t> taken(graph.nodes(), 0);
+  Communicator gpus;
+  for (const DeviceId gpu : graph.gpus()) {
+    const std::size_t node = graph.device(gpu).node.value_or(NodeId(0)).index();
+    if (node < nodes && taken[node] < gpus_per_node) {
+      ++taken[node];
+      gpus.push_back(gpu);
+    }
+  }
+  const std::uint64_t wanted = std::uint64_t{nodes} * gpus_per_node;
+  if (gpus.size() != wanted) {
+    throw InputError(std::to_string(gpus_per_node) + " GPUs on each of " + std::to_string(nodes) +
+                     " nodes were measured, " + cluster.name() + " has not so many");
+  }
+  return gpus;
+}
+
+std::optional<MeasuredCall> measured_call(const MeasuredTable& table, const MeasuredRow& row) {
+  MeasuredCall call;
+  call.table = &table;
+  call.row = &row;
+  call.call = call_for_size(table.run->collective, table.run->ranks, row.bytes, table.run->type);
+  if (call.call.count == 0) {
+    return std::nullopt;
+  }
+  call.call.in_place = row.in_place.value_or(InPlace::No);
+  if (!allows_in_place(call.call.kind)) {
+    call.call.in_place = InPlace::No;
+  }
+  if (table.run->redop) {
+    call.call.op = *table.run->redop;
+  }
+  call.program = nccl_program(
+      *table.decisions, {}, call.call, {},
+      routes_ignore_channels(*table.cluster) ? ChannelsRun::Joined : ChannelsRun::Each);
+  return call;
+}
+
+CollectiveResult predict(const MeasuredCall& call, const CostParameters& costs,
+                         AttributeTo attribute) {
+  const MeasuredTable& table = *call.table;
+  CollectiveJob job;
+  job.call = call.call;
+  job.gpus = table.gpus;
+  job.algorithm = call.program.algorithm;
+  job.programs = {call.program.program};
+  RunOptions options;
+  options.costs = &costs;
+  options.attribute = attribute;
+  if (table.launch.mode == LaunchMode::CudaGraph) {
+    options.launch = LaunchFrom::CudaGraph;
+  } else if (table.launch.gpus_per_process > 1) {
+    options.host_per_call =
+        costs.time(CostItem::LaunchProcess) +
+        std::int64_t{table.launch.gpus_per_process} * costs.time(CostItem::LaunchProcessGpu);
+  }
+  return run_back_to_back(*table.cluster, job, iterations, options);
+}
+
+Sensitivities sensitivities(const MeasuredCall& call, const CollectiveResult& result) {
+  Sensitivities parts{};
+  const Program& program = *call.program.program;
+  const Kernel kernel =
+      program.lane_count(Rank(0)) == 0 ? Kernel::Collective : program.lane(Rank(0), 0).kernel;
+  const auto total = static_cast<double>(std::max<std::int64_t>(result.time.count(), 1));
+  for (const AttributedTime& part : result.attribution) {
+    const double of_total = static_cast<double>(part.time.count()) / total;
+    if (part.parameter) {
+      const bool rate = definition_of(*part.parameter).unit == CostUnit::RateUnits;
+      parts.at(static_cast<std::size_t>(*part.parameter)) += rate ? -of_total : of_total;
+    } else if (part.level && (part.cause == Cause::Wire || part.cause == Cause::Sharing)) {
+      const CostItem item =
+          share_item(kind_of_level(call.table->cluster->graph(), *part.level), kernel);
+      parts.at(static_cast<std::size_t>(item)) -= of_total;
+    }
+  }
+  return parts;
+}
+
+}  // namespace collsim

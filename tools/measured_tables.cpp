@@ -1,0 +1,248 @@
+#include "tools/measured_tables.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "algorithms/nccl/io/find_constants.hpp"
+#include "algorithms/nccl/machine_changes.hpp"
+#include "tools/option_values.hpp"
+#include "topology/error.hpp"
+#include "validate/io/read_measurements.hpp"
+
+namespace collsim {
+
+namespace {
+
+/// "CLUSTER=FILE", or a file alone.
+struct FileOfCluster {
+  std::string cluster;
+  std::string file;
+};
+
+FileOfCluster split(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return {{}, text};
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// The first version in a text: "2.18" of "2.18 (HPC SDK 23.7)".
+std::optional<nccl::NcclVersion> version_in(std::string_view text) {
+  for (std::size_t begin = 0; begin < text.size(); ++begin) {
+    if (std::isdigit(static_cast<unsigned char>(text[begin])) == 0) {
+      continue;
+    }
+    std::size_t end = begin;
+    while (end < text.size() &&
+           (std::isdigit(static_cast<unsigned char>(text[end])) != 0 || text[end] == '.')) {
+      ++end;
+    }
+    if (const auto version = nccl::parse_version(text.substr(begin, end - begin))) {
+      return version;
+    }
+    begin = end;
+  }
+  return std::nullopt;
+}
+
+auto order(const nccl::NcclVersion& version) {
+  return std::tuple(version.major, version.minor, version.patch.value_or(0));
+}
+
+/// The version whose constants stand in: itself if it is listed, else the nearest older one, else the oldest.
+std::string nearest_listed(const std::vector<nccl::ListedConstants>& listed,
+                           const nccl::NcclVersion& version) {
+  for (const nccl::ListedConstants& constants : listed) {
+    if (constants.versions.contains(version)) {
+      return nccl::to_text(version);
+    }
+  }
+  std::string nearest = nccl::to_text(listed.front().versions.first);
+  for (const nccl::ListedConstants& constants : listed) {
+    if (order(constants.versions.last) <= order(version)) {
+      nearest = nccl::to_text(constants.versions.last);
+    }
+  }
+  return nearest;
+}
+
+class Loader {
+ public:
+  Loader(const MeasuredTablesOptions& options, const OutputOptions& output)
+      : options_(&options),
+        output_(&output),
+        listed_(nccl::list_constants(config_path(options.cluster))) {}
+
+  MeasuredMachine load(const std::string& text) {
+    const FileOfCluster what = split(text);
+    ClusterOptions cluster = options_->cluster;
+    if (!what.cluster.empty()) {
+      cluster.cluster = what.cluster;
+    }
+    if (cluster.cluster.empty()) {
+      throw InputError("which cluster is " + in_quotes(what.file) + " of?", "--cluster",
+                       "--cluster NAME, or --measurements NAME=FILE");
+    }
+    MeasuredMachine machine;
+    machine.machine = std::make_unique<Machine>(load_machine(cluster, *output_));
+    machine.measurements = std::make_unique<Measurements>(load_measurements(what.file));
+    for (const MeasuredRun& run : machine.measurements->runs) {
+      add_table(machine, run, cluster);
+    }
+    return machine;
+  }
+
+ private:
+  void add_table(MeasuredMachine& machine, const MeasuredRun& run, const ClusterOptions& cluster) {
+    try {
+      auto table = std::make_unique<MeasuredTable>();
+      table->machine = machine.measurements->machine;
+      table->run = &run;
+      table->cluster = &machine.machine->cluster;
+      table->launch = options_->launch.empty()
+                          ? run.software.mode
+                          : parse_launch(options_->launch, run.ranks, run.nodes);
+      const NcclJob job = job_of(*machine.machine, run);
+      table->nodes = *job.nodes;
+      table->nccl = version_of(run);
+      table->decisions = decisions(*machine.machine, run, cluster, job, table->nccl);
+      table->gpus = first_gpus(machine.machine->cluster, *job.nodes, *job.gpus_per_node);
+      machine.tables.push_back(std::move(table));
+    } catch (const InputError& error) {
+      const std::string what = std::string(name_of(run.collective)) + " on " +
+                               std::to_string(run.ranks) + " ranks";
+      machine.left_out.push_back(what + ": " + error.message());
+    }
+  }
+
+  /// Nodes of the cluster: a rack with one NVLink domain is one node to NCCL, whatever trays a table counts.
+  [[nodiscard]] static NcclJob job_of(const Machine& machine, const MeasuredRun& run) {
+    const std::uint32_t gpus = machine.cluster.spec().node.gpus;
+    std::uint32_t nodes = run.nodes == 0 ? (run.ranks + gpus - 1) / gpus : run.nodes;
+    const std::uint32_t there = machine.cluster.graph().nodes();
+    if (nodes > there || (run.ranks / nodes) * 2 <= gpus) {
+      // Trays: as few nodes of the cluster as have enough GPUs.
+      const std::uint32_t fewest = (run.ranks + gpus - 1) / gpus;
+      if (nodes > there || (fewest < nodes && is_domain(machine))) {
+        nodes = fewest;
+      }
+    }
+    if (run.ranks % nodes != 0) {
+      throw InputError("its ranks are not spread evenly over " + std::to_string(nodes) + " nodes");
+    }
+    NcclJob job;
+    job.nodes = nodes;
+    job.gpus_per_node = run.ranks / nodes;
+    if (nodes > there) {
+      throw InputError("it is of " + std::to_string(nodes) + " nodes, " + machine.cluster.name() +
+                       " has " + std::to_string(there));
+    }
+    return job;
+  }
+
+  /// More GPUs than one board has: a rack.
+  [[nodiscard]] static bool is_domain(const Machine& machine) {
+    constexpr std::uint32_t most_of_a_board = 16;
+    return machine.cluster.spec().node.gpus > most_of_a_board;
+  }
+
+  [[nodiscard]] std::string version_of(const MeasuredRun& run) {
+    const std::optional<nccl::NcclVersion> said = version_in(run.software.nccl);
+    if (!said) {
+      note_once("tables that name no version of NCCL are predicted as " + options_->nccl +
+                " (--nccl)");
+      return options_->nccl;
+    }
+    std::string version = nearest_listed(listed_, *said);
+    if (version != nccl::to_text(*said)) {
+      note_once("NCCL " + printable(run.software.nccl) + " is predicted as " + version +
+                ", the nearest one that is modelled");
+    }
+    return version;
+  }
+
+  std::shared_ptr<const nccl::Decisions> decisions(const Machine& machine, const MeasuredRun& run,
+                                                   const ClusterOptions& cluster,
+                                                   const NcclJob& job, const std::string& version) {
+    NcclOptions options;
+    options.version = version;
+    std::string key = cluster.cluster + " " + version + " " + std::to_string(*job.nodes) + " " +
+                      std::to_string(*job.gpus_per_node);
+    nccl::Configuration scratch;
+    for (const auto& [name, value] : run.software.environment) {
+      if (name == "NCCL_TOPO_FILE" || name == "NCCL_GRAPH_FILE") {
+        note_once("the file of " + name + " is not at hand: the cluster's description stands in");
+        continue;
+      }
+      try {
+        nccl::parse_variable(scratch, name, value);
+      } catch (const InputError&) {
+        note_once("not modelled, left out: " + printable(name) + "=" + printable(value));
+        continue;
+      }
+      options.environment.push_back(name + "=" + value);
+      key += " " + options.environment.back();
+    }
+    std::shared_ptr<const nccl::Decisions>& known = known_[key];
+    if (known == nullptr) {
+      known = std::make_shared<const nccl::Decisions>(
+          nccl_decision_input(machine, options, cluster, job, *output_));
+    }
+    return known;
+  }
+
+  void note_once(const std::string& text) {
+    if (noted_.insert(text).second) {
+      note(*output_, "note: " + text);
+    }
+  }
+
+  const MeasuredTablesOptions* options_;
+  const OutputOptions* output_;
+  std::vector<nccl::ListedConstants> listed_;
+  std::map<std::string, std::shared_ptr<const nccl::Decisions>> known_;
+  std::set<std::string> noted_;
+};
+
+}  // namespace
+
+void add_measured_tables_options(CLI::App& app, MeasuredTablesOptions& options) {
+  add_cluster_options(app, options.cluster);
+  app.get_option("--cluster")->required(false);
+  app.add_option("--measurements", options.files,
+                 "measured tables; of another cluster than --cluster with its name before them")
+      ->type_name("[CLUSTER=]FILE")
+      ->required()
+      ->take_all();
+  add_text(app, "--nccl", options.nccl, "VERSION", "of tables that name none")->group("NCCL");
+  add_text(app, "--launch", options.launch, "MODE",
+           "how tables were launched: process-per-gpu, \"single-process -g 8\", cuda-graph")
+      ->default_str("what they say")
+      ->group("NCCL");
+}
+
+std::vector<MeasuredMachine> load_measured_machines(const MeasuredTablesOptions& options,
+                                                    const OutputOptions& output) {
+  Loader loader(options, output);
+  std::vector<MeasuredMachine> machines;
+  std::size_t tables = 0;
+  for (const std::string& file : options.files) {
+    machines.push_back(loader.load(file));
+    tables += machines.back().tables.size();
+    for (const std::string& why : machines.back().left_out) {
+      note(output, "left out: " + machines.back().measurements->machine + ": " + why);
+    }
+  }
+  if (tables == 0) {
+    throw InputError("no table is left", "--measurements");
+  }
+  return machines;
+}
+
+}  // namespace collsim

@@ -1,0 +1,41 @@
+#pragma once
+
+// Measured tables on the clusters they are said to be of: what `validate` and `calibrate` work on.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "study/measured_calls.hpp"
+#include "tools/cluster_options.hpp"
+#include "tools/nccl_options.hpp"
+#include "tools/output.hpp"
+#include "validate/measurement.hpp"
+
+namespace collsim {
+
+struct MeasuredTablesOptions {
+  ClusterOptions cluster;
+  std::vector<std::string> files;  ///< [CLUSTER=]FILE
+  /// For tables that name no version of NCCL, and how they were launched.
+  std::string nccl = "2.28";
+  std::string launch;
+};
+
+/// Adds --cluster, --set, --config-dir, --measurements, --nccl and --launch.
+void add_measured_tables_options(CLI::App& app, MeasuredTablesOptions& options);
+
+/// A cluster and the tables of one file on it.
+struct MeasuredMachine {
+  std::unique_ptr<Machine> machine;
+  std::unique_ptr<Measurements> measurements;
+  std::vector<std::unique_ptr<MeasuredTable>> tables;
+  std::vector<std::string> left_out;  ///< tables that cannot be predicted, and why
+};
+
+/// What is assumed of the tables, or left out, is noted. Throws: InputError for files and clusters, and where no table is
+/// left.
+[[nodiscard]] std::vector<MeasuredMachine> load_measured_machines(
+    const MeasuredTablesOptions& options, const OutputOptions& output);
+
+}  // namespace collsim
