@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/calibration_record.hpp"
 #include "topology/units.hpp"
 
 namespace collsim {
@@ -106,6 +107,7 @@ struct CostDefinition {
 struct CostValue {
   std::int64_t units = 0;  ///< see CostUnit
   CostSource source = CostSource::Estimate;
+  double standard_error = 0;  ///< relative, of fitted ones; 0: not told
 };
 
 /// A set of values. Times of 0 cost nothing and rates of 0 do not limit, so a new set is free; shares
@@ -126,7 +128,9 @@ class CostParameters {
   // NOLINTBEGIN(misc-non-private-member-variables-in-classes): plain labels
   std::string name;         ///< of the file
   std::string description;  ///< one line
-                            // NOLINTEND(misc-non-private-member-variables-in-classes)
+  std::optional<ParameterTier> tier;
+  std::vector<CalibrationRecord> records;  ///< of the set and of those laid over it
+      // NOLINTEND(misc-non-private-member-variables-in-classes)
 
  private:
   [[nodiscard]] static std::size_t index(CostItem item) { return static_cast<std::size_t>(item); }

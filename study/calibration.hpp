@@ -4,12 +4,12 @@
 // would change it, and least squares of the relative errors moves them; then it is simulated again.
 //
 // The parameters are few and physical, the same for all collectives, numbers of ranks, types and sizes. What the data do
-// not decide stays near the start (literature). Ignored: parameters whose effect has no direction (how uneven blocks
-// are), which keep their values.
+// not decide stays near the start (literature). What has no gradient (how uneven blocks are) is searched for.
 
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,16 +24,8 @@ namespace collsim {
 using ForEach =
     std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
 
-/// How many parameters are free.
-enum class Tier : std::uint8_t {
-  Fitted,      ///< each that the data decide
-  Generation,  ///< a few, the rest in fixed ratios to them: for machines that nobody measured
-  Nominal,     ///< none: rates of links and what literature says
-};
-[[nodiscard]] std::string_view name_of(Tier tier);
-
 struct CalibrationOptions {
-  Tier tier = Tier::Fitted;
+  ParameterTier tier = ParameterTier::Fitted;
   FitOptions fit;
   ForEach for_each;  ///< absent: one after the other
   /// Only these are free, if there are any.
@@ -44,10 +36,8 @@ struct FittedParameter {
   CostItem item{};
   CostValue start;
   CostValue value;
-  double standard_error = 0;  ///< relative
+  std::vector<CostItem> followers;  ///< what changes with it, in the same ratio
   bool at_bound = false;
-  /// Whether the data decide it: not where its error is large or it is bound.
-  bool determined = false;
 };
 
 struct CorrelatedParameters {
@@ -58,7 +48,9 @@ struct CorrelatedParameters {
 
 struct Calibration {
   CostParameters parameters;
-  std::vector<FittedParameter> fitted;           ///< in the order of CostItem
+  std::vector<FittedParameter> fitted;  ///< in the order of CostItem
+  /// Those that calls depend on, but that these data do not decide: they keep their start.
+  std::vector<CostItem> undecided;
   std::vector<CorrelatedParameters> correlated;  ///< beyond 0.8
   std::vector<double> errors;                    ///< predicted / measured - 1, by call
   int steps = 0;
@@ -68,6 +60,10 @@ struct Calibration {
 /// `calls` weigh by table: a long one as much as a short one. Throws: as predict().
 [[nodiscard]] Calibration calibrate(const std::vector<MeasuredCall>& calls,
                                     const CostParameters& start, const CalibrationOptions& options);
+
+/// What was fitted, and how well: `errors` by call.
+[[nodiscard]] CalibrationRecord record_of(const std::vector<MeasuredCall>& calls,
+                                          std::span<const double> errors);
 
 /// predicted / measured - 1 of each call. Throws: as predict().
 [[nodiscard]] std::vector<double> prediction_errors(const std::vector<MeasuredCall>& calls,

@@ -3,7 +3,7 @@
 #   bash tools/setup.sh build|test|lint|fuzz|bare …
 set -euo pipefail
 
-build=(g++ cmake ninja-build ccache libyaml-cpp-dev nlohmann-json3-dev libpugixml-dev libcli11-dev libfmt-dev libeigen3-dev)
+build=(g++ cmake ninja-build ccache libyaml-cpp-dev nlohmann-json3-dev libpugixml-dev libcli11-dev libfmt-dev libeigen3-dev libnlopt-dev)
 test=(catch2 librapidcheck-dev libbenchmark-dev python3)
 
 installed() { [[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]; }

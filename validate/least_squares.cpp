@@ -26,7 +26,8 @@ class Fit {
 
   FitResult run() {
     const std::size_t size = bounds_->size();
-    std::vector<double> here(size, 0.0);
+    std::vector<double> here = options_->begin;
+    here.resize(size, 0.0);
     FitEvaluation at_here = evaluate(here);
     double objective = objective_of(here, at_here);
     double damping = 1e-3;
@@ -77,10 +78,7 @@ class Fit {
 
   [[nodiscard]] double objective_of(const std::vector<double>& parameters,
                                     const FitEvaluation& at) const {
-    double sum = 0;
-    for (std::size_t i = 0; i < at.residuals.size(); ++i) {
-      sum += (*weights_)[i] * soft_l1(at.residuals[i], options_->scale);
-    }
+    double sum = robust_loss(at.residuals, *weights_, options_->scale);
     for (const double parameter : parameters) {
       const double pulled = options_->pull * parameter;
       sum += pulled * pulled / 2;
@@ -190,6 +188,15 @@ class Fit {
 };
 
 }  // namespace
+
+double robust_loss(const std::vector<double>& residuals, const std::vector<double>& weights,
+                   double scale) {
+  double sum = 0;
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    sum += weights[i] * soft_l1(residuals[i], scale);
+  }
+  return sum;
+}
 
 FitResult least_squares(const FitFunction& function, const std::vector<FitBounds>& bounds,
                         const std::vector<double>& weights, const FitOptions& options) {

@@ -30,6 +30,7 @@ struct FitBounds {
 struct FitOptions {
   double scale = 0.05;  ///< of the loss: residuals beyond it count less
   double pull = 0.02;   ///< to the start: the residual of a parameter that is e times its start
+  std::vector<double> begin;  ///< where to begin; empty: at the start
   int most_steps = 30;
   /// Steps that gain less than this part of the objective end the fit.
   double least_gain = 1e-4;
@@ -47,6 +48,10 @@ struct FitResult {
   int steps = 0;
   bool converged = false;
 };
+
+/// The sum of the losses, by point weighted. Requires: as many weights as residuals.
+[[nodiscard]] double robust_loss(const std::vector<double>& residuals,
+                                 const std::vector<double>& weights, double scale);
 
 /// `weights` by point. Throws: what the function throws.
 [[nodiscard]] FitResult least_squares(const FitFunction& function,

@@ -29,13 +29,21 @@ constexpr std::array sources{Choice<CostSource>{"nominal", CostSource::Nominal},
                              Choice<CostSource>{"measured", CostSource::Measured},
                              Choice<CostSource>{"fitted", CostSource::Fitted}};
 
+/// "nccl-hopper" of ".../nccl-hopper.yaml".
+std::string stem_of(const std::string& file_name) {
+  const std::size_t slash = file_name.find_last_of('/');
+  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t dot = file_name.rfind(".yaml");
+  return file_name.substr(begin, dot == std::string::npos || dot < begin ? dot : dot - begin);
+}
+
 struct CostsFile {
   YamlTree tree{};
   YamlId root{};
   std::vector<Provenance> values{};
 
   [[nodiscard]] MappingReader reader() {
-    std::vector<std::string> accepted{"description", "base"};
+    std::vector<std::string> accepted{"description", "base", "tier", "calibrated"};
     for (const CostDefinition& definition : cost_definitions()) {
       if (std::ranges::find(accepted, definition.group) == accepted.end()) {
         accepted.emplace_back(definition.group);
@@ -50,6 +58,19 @@ CostsFile parse(const std::string& file_name) {
   const std::uint32_t source = file.tree.sources().add_file(file_name, read_file(file_name));
   file.root = parse_yaml(file.tree, source);
   return file;
+}
+
+/// A number that is not negative: an error, as a part of a value.
+double read_number(const MappingReader& reader, const std::string& key) {
+  const std::string text = reader.text(key);
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result result = std::from_chars(text.data(), end, value);
+  constexpr double most = 1e6;
+  if (result.ec != std::errc{} || result.ptr != end || !(value >= 0 && value <= most)) {
+    reader.refuse(key, "expected a number from 0, got " + in_quotes(text));
+  }
+  return value;
 }
 
 /// A part of one, as millionths. Of a rate there must be something left.
@@ -108,13 +129,59 @@ void read_values(const MappingReader& file, CostParameters& costs) {
     }
     const MappingReader values = file.mapping(group, keys_of(group));
     if (values.has(key)) {
-      const MappingReader value = values.mapping(key, {"value", "source"});
+      const MappingReader value = values.mapping(key, {"value", "source", "error"});
       costs.set(definition.item,
                 {read_units(value, definition),
-                 value.choice("source", std::span<const Choice<CostSource>>(sources))});
+                 value.choice("source", std::span<const Choice<CostSource>>(sources)),
+                 value.has("error") ? read_number(value, "error") : 0});
     }
   }
 }
+
+std::vector<std::string> read_texts(const CostsFile& file, const MappingReader& reader,
+                                    const std::string& key) {
+  std::vector<std::string> texts;
+  for (const LocatedNode& item : reader.items(key)) {
+    const YamlNode& node = file.tree.node(item.id);
+    if (!node.is_scalar()) {
+      refuse_at(file.tree, node.position, item.path, "expected a text, got " + found_text(node));
+    }
+    texts.push_back(node.text);
+  }
+  return texts;
+}
+
+/// What the set was fitted to.
+CalibrationRecord read_record(const CostsFile& file, const MappingReader& reader) {
+  constexpr IntegerRange counts{1, 1U << 30U};
+  constexpr Bytes most_bytes(std::int64_t{1} << 50U);
+  CalibrationRecord record;
+  record.machines = read_texts(file, reader, "machines");
+  record.nccl = read_texts(file, reader, "nccl");
+  for (const std::string& name : read_texts(file, reader, "collectives")) {
+    const std::optional<CollectiveKind> kind = parse_collective(name);
+    if (!kind) {
+      reader.refuse("collectives", "unknown collective " + in_quotes(name),
+                    did_you_mean(name, collective_names()));
+    }
+    record.collectives.push_back(*kind);
+  }
+  const MappingReader bytes = reader.mapping("bytes", {"least", "most"});
+  record.least_bytes = bytes.bytes("least", most_bytes);
+  record.most_bytes = bytes.bytes("most", most_bytes);
+  const MappingReader ranks = reader.mapping("ranks", {"least", "most"});
+  record.least_ranks = ranks.integer("least", counts);
+  record.most_ranks = ranks.integer("most", counts);
+  record.most_nodes = reader.integer("nodes", counts);
+  record.points = reader.integer("points", counts);
+  record.median_error = read_number(reader, "median_error");
+  record.p90_error = read_number(reader, "p90_error");
+  return record;
+}
+
+constexpr std::array tiers{Choice<ParameterTier>{"fitted", ParameterTier::Fitted},
+                           Choice<ParameterTier>{"generation", ParameterTier::Generation},
+                           Choice<ParameterTier>{"nominal", ParameterTier::Nominal}};
 
 CostParameters load(const ConfigPath& path, const std::string& file_name, int depth) {
   CostsFile file = parse(file_name);
@@ -135,16 +202,17 @@ CostParameters load(const ConfigPath& path, const std::string& file_name, int de
     costs = load(path, base_file, depth + 1);
   }
   costs.description = reader.text("description");
+  if (reader.has("tier")) {
+    costs.tier = reader.choice("tier", std::span<const Choice<ParameterTier>>(tiers));
+  }
+  if (reader.has("calibrated")) {
+    costs.records = {read_record(
+        file, reader.mapping("calibrated", {"machines", "nccl", "collectives", "bytes", "ranks",
+                                            "nodes", "points", "median_error", "p90_error"}))};
+    costs.records.front().set = stem_of(file_name);
+  }
   read_values(reader, costs);
   return costs;
-}
-
-/// "nccl-hopper" of ".../nccl-hopper.yaml".
-std::string stem_of(const std::string& file_name) {
-  const std::size_t slash = file_name.find_last_of('/');
-  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
-  const std::size_t dot = file_name.rfind(".yaml");
-  return file_name.substr(begin, dot == std::string::npos || dot < begin ? dot : dot - begin);
 }
 
 }  // namespace

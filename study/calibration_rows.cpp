@@ -1,0 +1,37 @@
+#include "study/calibration_rows.hpp"
+
+#include <bit>
+#include <map>
+#include <utility>
+
+namespace collsim {
+
+bool is_comparable(const MeasuredTable& table, const MeasuredRow& row) {
+  const bool unknown_launch =
+      table.launch.mode == LaunchMode::Unknown && row.bytes <= launch_decides_up_to;
+  return !row.suspect && !unknown_launch;
+}
+
+std::vector<MeasuredCall> rows_to_fit(const MeasuredTable& table) {
+  std::map<std::pair<int, InPlace>, const MeasuredRow*> smallest;
+  for (const MeasuredRow& row : table.run->rows) {
+    if (!is_comparable(table, row)) {
+      continue;
+    }
+    const auto octave =
+        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(row.bytes.count())));
+    const MeasuredRow*& kept = smallest[{octave, row.in_place.value_or(InPlace::No)}];
+    if (kept == nullptr || row.bytes < kept->bytes) {
+      kept = &row;
+    }
+  }
+  std::vector<MeasuredCall> calls;
+  for (const auto& [key, row] : smallest) {
+    if (std::optional<MeasuredCall> call = measured_call(table, *row)) {
+      calls.push_back(*std::move(call));
+    }
+  }
+  return calls;
+}
+
+}  // namespace collsim
