@@ -37,8 +37,15 @@ struct CalibrationRecord {
   double p90_error = 0;
 };
 
-/// Why a call is outside of what was fitted: "4 GiB (fitted: 512 B to 512 MiB)". Empty: it is inside.
-[[nodiscard]] std::vector<std::string> outside(const CalibrationRecord& record,
-                                               const CollectiveCall& call, std::uint32_t nodes);
+/// A property of a call that no fitted call has.
+struct OutsideFit {
+  std::string what;    ///< "size", "nodes", "ranks", "collective"
+  std::string found;   ///< "4 GiB"
+  std::string fitted;  ///< "512 B to 512 MiB"
+};
+
+/// In what a call is outside of what was fitted. Empty: it is inside.
+[[nodiscard]] std::vector<OutsideFit> outside(const CalibrationRecord& record,
+                                              const CollectiveCall& call, std::uint32_t nodes);
 
 }  // namespace collsim

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
+#include "study/parameter_ratios.hpp"
+#include "study/sensitivities.hpp"
 #include "topology/error.hpp"
 #include "validate/direct_search.hpp"
 
@@ -21,42 +22,6 @@ constexpr double farthest = 8;
 constexpr double least_share = 0.25;
 /// Parameters that change no call by more than this part of theirs are left alone.
 constexpr double least_effect = 0.02;
-
-/// What keeps its ratio to which, as a rule, where it is not decided by itself: times to hops and hand-offs, rates of
-/// threads to the link's (fits of three generations of GPUs agree on them within a third or so).
-std::optional<CostItem> leader_of(CostItem item) {
-  switch (item) {
-    case LLStart:
-    case LaunchSendRecv:
-      return LaunchCollective;
-    case LLWideCopy:
-    case LLWideReduce:
-    case LLPassCopy:
-    case LLPassReduce:
-    case LL128HopNvlink:
-    case LaunchPeer:
-      return LLHopNvlink;
-    case SendRecvHandoffNvlink:
-      return SimpleHandoffNvlink;
-    case SimpleSliceReduce:
-      return SimpleSliceCopy;
-    case ShareNvlinkSendRecv:
-    case SimpleLocalRate:
-    case SimpleChannelRate:
-    case SimpleNarrowRate:
-    case LL128GpuRate:
-    case SendRecvChannelRate:
-    case SendRecvReceiveRate:
-      return ShareNvlink;
-    case MulticastHandoff:
-    case MulticastStart:
-      return MulticastStage;
-    case MulticastCopyRate:
-      return ShareNvlinkMulticast;
-    default:
-      return std::nullopt;
-  }
-}
 
 /// How much of a table's weight a call has: each table counts as one of the mean length.
 std::vector<double> weights_of(const std::vector<MeasuredCall>& calls) {
@@ -83,12 +48,6 @@ double four_digits(double value) {
   return std::round(value / step) * step;
 }
 
-void one_by_one(std::size_t count, const std::function<void(std::size_t)>& body) {
-  for (std::size_t i = 0; i < count; ++i) {
-    body(i);
-  }
-}
-
 struct FreeParameter {
   CostItem item{};
   std::vector<CostItem> followers;
@@ -100,7 +59,7 @@ class Calibrator {
   Calibrator(const std::vector<MeasuredCall>& calls, const CostParameters& start,
              const CalibrationOptions& options)
       : calls_(&calls), start_(&start), options_(&options) {
-    for_each_ = options.for_each ? options.for_each : ForEach(one_by_one);
+    for_each_ = options.for_each ? options.for_each : one_by_one();
   }
 
   Calibration run() {
@@ -136,7 +95,7 @@ class Calibrator {
       const CollectiveResult result = predict(call, costs, AttributeTo::Limits);
       simulated.errors[i] = std::log(static_cast<double>(result.time.count()) /
                                      static_cast<double>(call.row->time.count()));
-      simulated.effects[i] = sensitivities(call, result);
+      simulated.effects[i] = sensitivities(*call.table->cluster, *call.program.program, result);
     });
     return simulated;
   }
@@ -440,43 +399,6 @@ Calibration calibrate(const std::vector<MeasuredCall>& calls, const CostParamete
     throw InputError("no row is left to fit to");
   }
   return Calibrator(calls, start, options).run();
-}
-
-CalibrationRecord record_of(const std::vector<MeasuredCall>& calls,
-                            std::span<const double> errors) {
-  CalibrationRecord record;
-  std::set<std::string> machines;
-  std::set<std::string> versions;
-  std::set<CollectiveKind> collectives;
-  for (const MeasuredCall& call : calls) {
-    machines.insert(call.table->machine);
-    versions.insert(call.table->nccl);
-    collectives.insert(call.call.kind);
-    const Bytes size = call.call.size();
-    const bool first = record.most_ranks == 0;
-    record.least_bytes = first ? size : std::min(record.least_bytes, size);
-    record.most_bytes = std::max(record.most_bytes, size);
-    record.least_ranks = first ? call.call.ranks : std::min(record.least_ranks, call.call.ranks);
-    record.most_ranks = std::max(record.most_ranks, call.call.ranks);
-    record.most_nodes = std::max(record.most_nodes, call.table->nodes);
-  }
-  record.machines.assign(machines.begin(), machines.end());
-  record.nccl.assign(versions.begin(), versions.end());
-  record.collectives.assign(collectives.begin(), collectives.end());
-  const ErrorSummary summary = summarize(errors);
-  record.points = summary.points;
-  record.median_error = summary.median_abs;
-  record.p90_error = summary.p90_abs;
-  return record;
-}
-
-std::vector<double> prediction_errors(const std::vector<MeasuredCall>& calls,
-                                      const CostParameters& costs, const ForEach& for_each) {
-  std::vector<double> errors(calls.size());
-  (for_each ? for_each : ForEach(one_by_one))(calls.size(), [&](std::size_t i) {
-    errors[i] = relative_error(predict(calls[i], costs).time, calls[i].row->time);
-  });
-  return errors;
 }
 
 }  // namespace collsim

@@ -9,20 +9,16 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "sim/costs.hpp"
 #include "study/measured_calls.hpp"
+#include "study/prediction_errors.hpp"
 #include "validate/error_statistics.hpp"
 #include "validate/least_squares.hpp"
 
 namespace collsim {
-
-/// Runs the body for 0 … count - 1, in any order, maybe several at once.
-using ForEach =
-    std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
 
 struct CalibrationOptions {
   ParameterTier tier = ParameterTier::Fitted;
@@ -60,14 +56,5 @@ struct Calibration {
 /// `calls` weigh by table: a long one as much as a short one. Throws: as predict().
 [[nodiscard]] Calibration calibrate(const std::vector<MeasuredCall>& calls,
                                     const CostParameters& start, const CalibrationOptions& options);
-
-/// What was fitted, and how well: `errors` by call.
-[[nodiscard]] CalibrationRecord record_of(const std::vector<MeasuredCall>& calls,
-                                          std::span<const double> errors);
-
-/// predicted / measured - 1 of each call. Throws: as predict().
-[[nodiscard]] std::vector<double> prediction_errors(const std::vector<MeasuredCall>& calls,
-                                                    const CostParameters& costs,
-                                                    const ForEach& for_each);
 
 }  // namespace collsim

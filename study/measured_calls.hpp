@@ -5,7 +5,6 @@
 // A table says how many ranks on how many nodes: these are the first GPUs of the first nodes. Programs do not depend
 // on cost parameters, so that a fit makes them once. Not modelled: what differs between nodes of one machine, noise.
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,9 +51,5 @@ struct MeasuredCall {
 /// The time of one of many calls back to back, as nccl-tests measures it, with its attribution.
 [[nodiscard]] CollectiveResult predict(const MeasuredCall& call, const CostParameters& costs,
                                        AttributeTo attribute = AttributeTo::Causes);
-
-/// d ln(time) / d ln(value) of each parameter, to first order: from an attribution to limits.
-using Sensitivities = std::array<double, cost_items>;
-[[nodiscard]] Sensitivities sensitivities(const MeasuredCall& call, const CollectiveResult& result);
 
 }  // namespace collsim

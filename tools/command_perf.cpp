@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/cli.hpp"
@@ -48,6 +50,41 @@ std::string render(const PerfCommand& command, const PerfPlan& plan, const Machi
   return table(command, plan, machine, run.table());
 }
 
+/// Where rows are outside of what was fitted: for each property what was found, neighbours of a kind as a range.
+std::vector<std::string> outside_lines(const std::vector<ResultRow>& rows) {
+  struct Range {
+    std::string first;
+    std::string last;
+    std::size_t row = 0;
+  };
+  std::map<std::pair<std::string, std::string>, std::vector<Range>> ranges;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].parameters) {
+      continue;
+    }
+    for (const OutsideFit& outside : rows[i].parameters->outside) {
+      std::vector<Range>& known = ranges[{outside.what, outside.fitted}];
+      if (!known.empty() && i - known.back().row <= 2) {
+        known.back().last = outside.found;
+        known.back().row = i;
+      } else {
+        known.push_back({outside.found, outside.found, i});
+      }
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [property, found] : ranges) {
+    std::string line;
+    for (const Range& range : found) {
+      line += (line.empty() ? "" : ", ") + range.first;
+      line += range.first == range.last ? "" : " to " + range.last;
+    }
+    lines.push_back(fmt::format("outside of what was fitted: {} {} (fitted: {})", property.first,
+                                line, property.second));
+  }
+  return lines;
+}
+
 /// What nccl-tests' table has no place for goes to stderr.
 void write_notes(const PerfCommand& command, const PerfRun& run) {
   std::string last;
@@ -79,10 +116,11 @@ void write_notes(const PerfCommand& command, const PerfRun& run) {
              grouped(run.unchecked()) + " times; collsim run --verify has no limit");
   }
   const bool nominal = run.rows().empty() || !run.rows().front().parameters;
-  note(command.output, nominal
-                           ? std::string(nominal_note)
-                           : fmt::format("parameters {}: {}", run.rows().front().parameters->name,
-                                         run.rows().front().parameters->provenance));
+  note(command.output, nominal ? std::string(nominal_note)
+                               : "parameters " + parameters_text(*run.rows().front().parameters));
+  for (const std::string& line : outside_lines(run.rows())) {
+    note(command.output, line);
+  }
 }
 
 RunInfo total_of(const Stopwatch& stopwatch, const std::vector<ResultRow>& rows) {

@@ -77,9 +77,6 @@ void simulate(const RunCommand& command, const Machine& machine, ResultRow& row)
     nccl.emplace(machine, command.nccl, command.cluster, command.job,
                  std::vector<Communicator>{row.job.gpus}, command.output);
     nccl->prepare(row, algorithm);
-    if (costs) {
-      row.parameters = used_parameters(*costs);
-    }
   } else {
     refuse_without_nccl(command.nccl, command.job, algorithm);
     if (choose) {
@@ -97,7 +94,7 @@ void simulate(const RunCommand& command, const Machine& machine, ResultRow& row)
   ProgressLine line(command.output);
   RunOptions options;
   options.network = row.network_model;
-  options.costs = row.parameters ? &*costs : nullptr;
+  options.costs = nccl && costs ? &*costs : nullptr;
   options.call = CallIs::Isolated;
   options.critical_path = command.critical_path;
   options.progress = watch(line, program->transfer_count() * row.job.groups());
@@ -107,6 +104,9 @@ void simulate(const RunCommand& command, const Machine& machine, ResultRow& row)
     options.observer = trace.get();
   }
   row.result = run_collective(cluster, row.job, options);
+  if (options.costs != nullptr) {
+    row.parameters = used_parameters(*costs, cluster, row.job, row.nodes, row.result);
+  }
   if (trace) {
     std::ostringstream text;
     trace->write(text);

@@ -115,8 +115,8 @@ class Loader {
       table->gpus = first_gpus(machine.machine->cluster, *job.nodes, *job.gpus_per_node);
       machine.tables.push_back(std::move(table));
     } catch (const InputError& error) {
-      const std::string what = std::string(name_of(run.collective)) + " on " +
-                               std::to_string(run.ranks) + " ranks";
+      const std::string what =
+          std::string(name_of(run.collective)) + " on " + std::to_string(run.ranks) + " ranks";
       machine.left_out.push_back(what + ": " + error.message());
     }
   }

@@ -66,37 +66,6 @@ std::optional<nccl::Protocol> protocol_of(const std::string& text) {
   refuse_word("--protocol", "protocol", text, names);
 }
 
-/// Of all values that differ from the free ones, the least trusted source.
-CostSource weakest(const CostParameters& costs) {
-  CostSource source = CostSource::Nominal;
-  const auto doubt = [](CostSource s) {
-    switch (s) {
-      case CostSource::Measured:
-        return 0;
-      case CostSource::Fitted:
-        return 1;
-      case CostSource::Nominal:
-        return 2;
-      case CostSource::Literature:
-        return 3;
-      case CostSource::Estimate:
-        return 4;
-    }
-    return 4;
-  };
-  const CostParameters free;
-  bool any = false;
-  for (const CostDefinition& definition : cost_definitions()) {
-    const CostValue& value = costs.value(definition.item);
-    const bool is_set = value.units != free.value(definition.item).units;
-    if (is_set && (!any || doubt(value.source) > doubt(source))) {
-      source = value.source;
-      any = true;
-    }
-  }
-  return source;
-}
-
 }  // namespace
 
 void add_nccl_run_options(CLI::App& app, NcclRunOptions& options) {
@@ -220,10 +189,6 @@ CollectiveJob NcclRun::checkable(const ResultRow& row, const std::string& algori
   CollectiveJob job = row.job;
   job.programs.assign(job.groups(), program(job.call, algorithm, ChannelsRun::Each).program);
   return job;
-}
-
-UsedParameters used_parameters(const CostParameters& costs) {
-  return {costs.name, std::string(name_of(weakest(costs)))};
 }
 
 }  // namespace collsim

@@ -35,9 +35,6 @@ void add_nccl_run_options(CLI::App& app, NcclRunOptions& options);
                                                             const NcclRunOptions& options,
                                                             const ClusterOptions& cluster);
 
-/// What output says of them.
-[[nodiscard]] UsedParameters used_parameters(const CostParameters& costs);
-
 /// What is known by name or by itself: "auto" is "nccl" where there are parameters, else "best".
 [[nodiscard]] std::string meant_algorithm(const std::string& algorithm, bool has_parameters);
 

@@ -29,9 +29,6 @@ PerfRun::PerfRun(const PerfCommand& command, const Machine& machine, const PerfP
       line_(command.output) {
   if (is_nccl_algorithm(algorithm_)) {
     nccl_.emplace(machine, command.nccl, command.cluster, command.job, plan.groups, command.output);
-    if (costs_) {
-      used_ = used_parameters(*costs_);
-    }
   } else {
     refuse_without_nccl(command.nccl, command.job, algorithm_);
   }
@@ -109,7 +106,6 @@ CollectiveJob PerfRun::job_for(const CollectiveCall& call) const {
 void PerfRun::choose_algorithm(ResultRow& row) const {
   if (nccl_) {
     nccl_->prepare(row, algorithm_);
-    row.parameters = used_;
     return;
   }
   if (!is_chosen_by_simulation(algorithm_)) {
@@ -158,10 +154,10 @@ void PerfRun::check(ResultRow& row) {
   failed_ = failed_ || !row.check->ok();
 }
 
-RunOptions PerfRun::run_options(const ResultRow& row) const {
+RunOptions PerfRun::run_options() const {
   RunOptions options;
   options.network = plan_->network;
-  if (!row.parameters) {
+  if (!nccl_ || !costs_) {
     return options;
   }
   options.costs = &*costs_;
@@ -176,7 +172,7 @@ RunOptions PerfRun::run_options(const ResultRow& row) const {
 }
 
 void PerfRun::simulate(ResultRow& row) const {
-  const RunOptions options = run_options(row);
+  const RunOptions options = run_options();
   if (command_->isolated) {
     row.result = run_collective(machine_->cluster, row.job, options);
   } else {
@@ -184,6 +180,9 @@ void PerfRun::simulate(ResultRow& row) const {
     row.result = run_back_to_back(machine_->cluster, row.job, plan_->iterations, options);
   }
   retime(row.result, averaged(row.result, plan_->averaging));
+  if (options.costs != nullptr) {
+    row.parameters = used_parameters(*costs_, machine_->cluster, row.job, row.nodes, row.result);
+  }
 }
 
 void PerfRun::warn_of_falling_times(std::size_t first, InPlace in_place) {

@@ -35,7 +35,7 @@ class PerfRun {
   /// Out of place.
   [[nodiscard]] CollectiveJob job_for(const CollectiveCall& call) const;
   void choose_algorithm(ResultRow& row) const;
-  [[nodiscard]] RunOptions run_options(const ResultRow& row) const;
+  [[nodiscard]] RunOptions run_options() const;
   PerfTime measure(ResultRow row);
   void check(ResultRow& row);
   void simulate(ResultRow& row) const;
@@ -45,8 +45,7 @@ class PerfRun {
   const Machine* machine_;
   const PerfPlan* plan_;
   std::optional<CostParameters> costs_;
-  std::optional<UsedParameters> used_;  ///< what output says of them
-  std::string algorithm_;               ///< what --algorithm means here
+  std::string algorithm_;  ///< what --algorithm means here
   std::optional<NcclRun> nccl_;
   ProgressLine line_;
   std::vector<PerfRow> table_;

@@ -188,6 +188,14 @@ std::string result_digest(const Json& core, const CollectiveResult& result) {
   return digest.hex();
 }
 
+Json outside_json(const UsedParameters& used) {
+  Json json = Json::array();
+  for (const OutsideFit& outside : used.outside) {
+    json.push_back({{"what", outside.what}, {"found", outside.found}, {"fitted", outside.fitted}});
+  }
+  return json;
+}
+
 Json row_json(const Cluster& cluster, const ResultRow& row, const RowDetail& detail) {
   const CollectiveResult& result = row.result;
   Json json;
@@ -198,10 +206,16 @@ Json row_json(const Cluster& cluster, const ResultRow& row, const RowDetail& det
   json["transfers"] = result.transfers;
   json["contention_ignored"] = result.contention_ignored;
   if (row.parameters) {
-    json["parameters"] = {{"name", row.parameters->name},
-                          {"provenance", row.parameters->provenance}};
+    json["parameters"] = {
+        {"name", row.parameters->name},
+        {"provenance", row.parameters->provenance},
+        {"tier", row.parameters->tier ? Json(name_of(*row.parameters->tier)) : Json(nullptr)},
+        {"outside", outside_json(*row.parameters)}};
   } else {
-    json["parameters"] = {{"name", nullptr}, {"provenance", "nominal"}};
+    json["parameters"] = {{"name", nullptr},
+                          {"provenance", "nominal"},
+                          {"tier", nullptr},
+                          {"outside", Json::array()}};
   }
   json["warnings"] = warnings_of(row);
   json["result_digest"] = result_digest(json, result);

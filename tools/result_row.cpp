@@ -133,8 +133,11 @@ std::vector<std::string> warnings_of(const ResultRow& row) {
   std::vector<std::string> warnings;
   if (!row.parameters) {
     warnings.emplace_back(nominal_note);
-  } else if (row.parameters->provenance == "estimate") {
-    warnings.push_back("parameters " + row.parameters->name + ": estimates, not fitted");
+  } else {
+    warnings.push_back("parameters " + parameters_text(*row.parameters));
+    if (const std::string outside = outside_text(*row.parameters); !outside.empty()) {
+      warnings.push_back(outside);
+    }
   }
   if (row.requested != row.job.call.size()) {
     warnings.push_back("size rounded from " + std::to_string(row.requested.count()) + " to " +

@@ -12,15 +12,10 @@
 #include "sim/collective_run.hpp"
 #include "tools/cluster_options.hpp"
 #include "tools/job_options.hpp"
+#include "tools/used_parameters.hpp"
 #include "topology/cluster.hpp"
 
 namespace collsim {
-
-/// Cost parameters that a result depends on.
-struct UsedParameters {
-  std::string name;
-  std::string provenance;  ///< the least trusted source of a value
-};
 
 struct ResultRow {
   std::string input_digest;

@@ -141,7 +141,7 @@ TEST_CASE("complaints about keys name the place and what is accepted", "[costs]"
         "x.yaml:2:1: error: simpel: unknown key, did you mean \"simple\"?\n"
         "  simpel: {}\n"
         "  ^\n"
-        "hint: accepted: description, base, launch, ll, ll128, multicast, simple, send_recv, "
+        "hint: accepted: description, base, tier, calibrated, launch, ll, ll128, multicast, simple, send_recv, "
         "network or share");
   CHECK(message_about("description: x\nll:\n  hop_nvlnk: { value: 1 us, source: fitted }\n") ==
         "x.yaml:3:3: error: ll.hop_nvlnk: unknown key, did you mean \"hop_nvlink\"?\n"
@@ -161,7 +161,7 @@ TEST_CASE("complaints about keys name the place and what is accepted", "[costs]"
         "x.yaml:3:15: error: ll.hop_nvlink: expected a mapping, got \"1 us\"\n"
         "    hop_nvlink: 1 us\n"
         "                ^\n"
-        "hint: keys: value or source");
+        "hint: keys: value, source or error");
   CHECK(message_about("ll: {}\n") ==
         "x.yaml:1:1: error: missing key \"description\"\n"
         "  ll: {}\n"
