@@ -32,8 +32,12 @@ CostSource weakest(const CostParameters& costs, const Sensitivities& effects) {
   constexpr double decides = 0.01;
   CostSource source = CostSource::Measured;
   bool any = false;
+  const CostParameters free;
   for (const CostDefinition& definition : cost_definitions()) {
     const CostSource own = costs.value(definition.item).source;
+    if (costs.value(definition.item).units == free.value(definition.item).units) {
+      continue;  // nobody says anything of it
+    }
     const double effect = effects.at(static_cast<std::size_t>(definition.item));
     if (std::abs(effect) >= decides && (!any || doubt(own) > doubt(source))) {
       source = own;

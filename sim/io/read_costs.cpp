@@ -200,6 +200,9 @@ CostParameters load(const ConfigPath& path, const std::string& file_name, int de
       reader.refuse("base", error.message(), error.hint());
     }
     costs = load(path, base_file, depth + 1);
+    // A file that changes something vouches for itself.
+    costs.tier.reset();
+    costs.records.clear();
   }
   costs.description = reader.text("description");
   if (reader.has("tier")) {

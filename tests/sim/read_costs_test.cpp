@@ -121,7 +121,7 @@ TEST_CASE("a file with a base says only what differs", "[costs]") {
 TEST_CASE("the sets that ship are read, and those NCCL chooses with are left out", "[costs]") {
   const ConfigPath shipped{{source_path("configs").string()}};
   const std::vector<ListedCosts> listed = list_costs(shipped);
-  for (const std::string name : {"nccl-ampere", "nccl-blackwell", "nccl-hopper", "nccl-volta"}) {
+  for (const std::string name : {"nccl-ampere", "nccl-blackwell", "nccl-hopper", "nccl-volta", "nccl-hopper-generation"}) {
     INFO(name);
     CHECK(std::ranges::find(listed, name, &ListedCosts::name) != listed.end());
     const CostParameters costs = find_costs(shipped, name);
@@ -130,9 +130,11 @@ TEST_CASE("the sets that ship are read, and those NCCL chooses with are left out
   }
   CHECK(std::ranges::none_of(
       listed, [](const ListedCosts& costs) { return costs.name.starts_with("nccl-tuning"); }));
-  // Volta's are Ampere's but for NVLink.
+  // A set of a generation's own has its base's values where it says nothing.
   CHECK(find_costs(shipped, "nccl-volta").time(CostItem::LLHopNvlink) ==
-        find_costs(shipped, "nccl-ampere").time(CostItem::LLHopNvlink));
+        find_costs(shipped, "nccl-nominal").time(CostItem::LLHopNvlink));
+  CHECK(find_costs(shipped, "nccl-hopper").tier == ParameterTier::Fitted);
+  CHECK(find_costs(shipped, "nccl-hopper").records.size() == 1);
   CHECK(find_costs(shipped, "nccl-volta").share(CostItem::ShareNvlink) == 800'000);
 }
 

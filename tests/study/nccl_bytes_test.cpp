@@ -16,7 +16,7 @@ namespace {
 NcclMachine machine_of(std::uint32_t nodes, std::optional<int> channels = std::nullopt) {
   nccl::Configuration configuration;
   configuration.max_channels = channels;
-  return NcclMachine("dgx-h100-x4", nodes, 8, "nccl-hopper", configuration);
+  return NcclMachine("dgx-h100-x4", nodes, 8, closed_form_costs, configuration);
 }
 
 /// All bytes from devices of a kind over links of a kind.

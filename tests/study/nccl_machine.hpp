@@ -20,6 +20,10 @@
 
 namespace collsim::test {
 
+/// The set that closed forms are evaluated with.
+inline const std::string closed_form_costs =
+    source_path("tests/study/closed_form_costs.yaml").string();
+
 class NcclMachine {
  public:
   /// The first `nodes` nodes of a cluster, with the first `gpus` GPUs of each.

@@ -166,7 +166,7 @@ std::vector<std::string> names(const std::map<std::string, int>& runs) {
 using Names = std::vector<std::string>;
 
 TEST_CASE("channels joined are all channels, to the picosecond, on one node") {
-  const NcclMachine machine("dgx-h100", 1, 8, "nccl-hopper");
+  const NcclMachine machine("dgx-h100", 1, 8, closed_form_costs);
   const Names rings{"Ring LL", "Ring LL128", "Ring Simple"};
   const Names nvls_and_rings{"NVLS Simple", "Ring LL", "Ring LL128", "Ring Simple"};
   CHECK(names(check_all_joined(machine, CollectiveKind::AllReduce)) ==
@@ -179,7 +179,7 @@ TEST_CASE("channels joined are all channels, to the picosecond, on one node") {
 }
 
 TEST_CASE("channels joined are all channels, to the picosecond, on two nodes") {
-  const NcclMachine machine("dgx-h100-x4", 2, 8, "nccl-hopper");
+  const NcclMachine machine("dgx-h100-x4", 2, 8, closed_form_costs);
   REQUIRE(routes_ignore_channels(machine.cluster()));
   const Names rings{"Ring LL", "Ring LL128", "Ring Simple"};
   CHECK(names(check_all_joined(machine, CollectiveKind::AllReduce)) ==
@@ -192,7 +192,7 @@ TEST_CASE("channels joined are all channels, to the picosecond, on two nodes") {
 }
 
 TEST_CASE("channels joined are all channels, to the picosecond, with a GPU a node") {
-  const NcclMachine machine("dgx-h100-x4", 4, 1, "nccl-hopper");
+  const NcclMachine machine("dgx-h100-x4", 4, 1, closed_form_costs);
   CHECK(names(check_all_joined(machine, CollectiveKind::AllGather)) ==
         Names{"PAT Simple", "Ring LL", "Ring LL128", "Ring Simple"});
   CHECK(names(check_all_joined(machine, CollectiveKind::ReduceScatter)) ==
@@ -201,7 +201,7 @@ TEST_CASE("channels joined are all channels, to the picosecond, with a GPU a nod
 
 TEST_CASE("joined channels of sends and receives are all channels, to the picosecond") {
   const auto nodes = GENERATE(1U, 2U);
-  const NcclMachine machine("dgx-h100-x4", nodes, 8, "nccl-hopper");
+  const NcclMachine machine("dgx-h100-x4", nodes, 8, closed_form_costs);
   for (const CollectiveKind kind : {CollectiveKind::AllToAll, CollectiveKind::Gather,
                                     CollectiveKind::Scatter, CollectiveKind::SendRecv}) {
     for (const Bytes size : {64_KiB, 1'000'000_B, 16_MiB}) {

@@ -78,7 +78,7 @@ TEST_CASE("NVLS with many loops takes a stage, or what the links need, for each"
   // What a loop costs rules here. On 4 GPUs with chunks of 128 KiB stage and wire are nearly equal, 32
   // and 34 us: the form takes the larger, in the engine channels do not overlap them wholly.
   const auto ranks = GENERATE(as<std::uint32_t>{}, 4, 8);
-  const NcclMachine machine("dgx-h100", 1, ranks, "nccl-hopper");
+  const NcclMachine machine("dgx-h100", 1, ranks, closed_form_costs);
   for (Bytes size = 128_MiB; size <= 1_GiB; size = size * 2) {
     const CollectiveCall call = machine.call(CollectiveKind::AllReduce, size);
     CAPTURE(ranks, size.count());
@@ -90,7 +90,7 @@ TEST_CASE("NVLS with many loops takes a stage, or what the links need, for each"
 TEST_CASE("NVLS with few loops fills three stages") {
   // The engine fills the pipe with three stages and what the blocks need; the form with one stage and
   // 2.6 loops' copies, however the bytes are cut. They agree best where copies and stages are alike.
-  const NcclMachine machine("dgx-h100", 1, 8, "nccl-hopper");
+  const NcclMachine machine("dgx-h100", 1, 8, closed_form_costs);
   for (Bytes size = 2_MiB; size <= 64_MiB; size = size * 2) {
     const CollectiveCall call = machine.call(CollectiveKind::AllReduce, size);
     CAPTURE(size.count());
@@ -100,7 +100,7 @@ TEST_CASE("NVLS with few loops fills three stages") {
 
 TEST_CASE("an all-to-all takes launch, peers, and its parts or its link") {
   const auto ranks = GENERATE(as<std::uint32_t>{}, 2, 4, 8);
-  const NcclMachine machine("dgx-h100", 1, ranks, "nccl-hopper");
+  const NcclMachine machine("dgx-h100", 1, ranks, closed_form_costs);
   for (Bytes size = 4_KiB; size <= 512_MiB; size = size * 2) {
     const CollectiveCall call = machine.call(CollectiveKind::AllToAll, size);
     const nccl::SendRecvPlan plan = nccl::send_recv_plan(machine.decisions().input(), call);

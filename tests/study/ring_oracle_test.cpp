@@ -130,7 +130,7 @@ double form_of(const RingCase& of) {
 NcclMachine machine_of(std::uint32_t ranks, int channels) {
   nccl::Configuration configuration;
   configuration.max_channels = channels;
-  NcclMachine machine("dgx-h100", 1, ranks, "nccl-hopper", configuration);
+  NcclMachine machine("dgx-h100", 1, ranks, closed_form_costs, configuration);
   machine.costs().set(CostItem::SimpleUnevenness, {0, CostSource::Estimate});
   return machine;
 }

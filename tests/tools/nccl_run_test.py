@@ -26,7 +26,7 @@ class Choice(program.Case):
 
     def test_a_cluster_without_parameters_has_the_best_by_simulation(self):
         row = self.row("run", "all_reduce", *program.STAR, "--bytes", "1MiB")
-        self.assertEqual((row["protocol"], row["parameters"]), (None, {"name": None, "provenance": "nominal"}))
+        self.assertEqual((row["protocol"], row["parameters"]), (None, {"name": None, "provenance": "nominal", "tier": None, "outside": []}))
 
     def test_what_is_named_runs(self):
         # Parts are cells of 8 KiB (16 of traffic): 6 of 128 a channel, ceil(2 MiB / 24 / 16 KiB), make 22 channels.
@@ -61,7 +61,7 @@ class Costs(program.Case):
         file = str(self.file("launch.yaml", LAUNCH))
         bare = self.row(*RUN, "--parameters", "none", "--algorithm", "nccl")
         row = self.row(*RUN, "--parameters", file)
-        self.assertEqual(row["parameters"], {"name": "launch", "provenance": "measured"})
+        self.assertEqual(row["parameters"], {"name": "launch", "provenance": "measured", "tier": None, "outside": []})
         # The wire in lines of LL, twice the data, is in both.
         launch = [part for part in row["attribution"] if part["cause"] == "launch"]
         self.assertEqual(launch, [{"cause": "launch", "parameter": "launch.collective", "time_ps": 3_000_000}])
@@ -72,7 +72,7 @@ class Costs(program.Case):
                       ["run", "all_to_all", *H100_X4, "--bytes", "64MiB"]):
             row = self.row(*words)
             self.assertEqual(sum(part["time_ps"] for part in row["attribution"]), row["time_ps"])
-            self.assertIn("parameters nccl-hopper: estimates, not fitted", row["warnings"])
+            self.assertTrue(row["warnings"][0].startswith("parameters nccl-hopper: fitted, "), row["warnings"])
 
     def test_one_process_waits_for_its_launches(self):
         # 10 us and 2.9 us for each of 8 GPUs are more than the call takes.
@@ -122,8 +122,9 @@ class Refused(program.Case):
     def test_parameters(self):
         done = self.run_program(*RUN, "--parameters", "nccl-hoper")
         self.assertEqual((done.stdout, done.returncode), ("", 2))
-        self.assertEqual(done.stderr, 'error: --parameters: unknown parameter "nccl-hoper", did you mean "nccl-hopper"?\n'
-                                      "hint: known: nccl-ampere, nccl-blackwell, nccl-hopper, nccl-volta\n")
+        self.assertTrue(done.stderr.startswith(
+            'error: --parameters: unknown parameter "nccl-hoper", did you mean "nccl-hopper"?\n'
+            "hint: known: nccl-"), done.stderr)
         bad = self.file("bad.yaml", "description: x\nsimple: { slice_copy: { value: 3, source: measured } }\n")
         done = self.run_program(*RUN, "--parameters", str(bad))
         self.assertEqual(done.returncode, 2)
