@@ -121,7 +121,8 @@ TEST_CASE("a file with a base says only what differs", "[costs]") {
 TEST_CASE("the sets that ship are read, and those NCCL chooses with are left out", "[costs]") {
   const ConfigPath shipped{{source_path("configs").string()}};
   const std::vector<ListedCosts> listed = list_costs(shipped);
-  for (const std::string name : {"nccl-ampere", "nccl-blackwell", "nccl-hopper", "nccl-volta", "nccl-hopper-generation"}) {
+  for (const std::string name :
+       {"nccl-ampere", "nccl-blackwell", "nccl-hopper", "nccl-volta", "nccl-hopper-generation"}) {
     INFO(name);
     CHECK(std::ranges::find(listed, name, &ListedCosts::name) != listed.end());
     const CostParameters costs = find_costs(shipped, name);
@@ -143,7 +144,8 @@ TEST_CASE("complaints about keys name the place and what is accepted", "[costs]"
         "x.yaml:2:1: error: simpel: unknown key, did you mean \"simple\"?\n"
         "  simpel: {}\n"
         "  ^\n"
-        "hint: accepted: description, base, tier, calibrated, launch, ll, ll128, multicast, simple, send_recv, "
+        "hint: accepted: description, base, tier, calibrated, launch, ll, ll128, multicast, "
+        "simple, send_recv, "
         "network or share");
   CHECK(message_about("description: x\nll:\n  hop_nvlnk: { value: 1 us, source: fitted }\n") ==
         "x.yaml:3:3: error: ll.hop_nvlnk: unknown key, did you mean \"hop_nvlink\"?\n"
