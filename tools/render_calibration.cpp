@@ -55,6 +55,10 @@ std::string_view plain_unit(CostItem item) {
   return "";
 }
 
+std::string counted(std::size_t number, const std::string& what) {
+  return grouped(number) + " " + what + (number == 1 ? "" : "s");
+}
+
 std::string error_text(const ErrorSummary& summary) {
   return fmt::format("{:.1f} %", 100 * summary.median_abs);
 }
@@ -210,9 +214,10 @@ Json groups_json(const std::vector<NamedErrors>& groups) {
 std::string render_calibration_table(const CalibrationReport& report) {
   const CalibrationRecord& record = report.record;
   std::string text =
-      fmt::format("{} parameters ({}) fitted to {} calls of {} tables, from {} in {} steps\n\n",
-                  report.calibration.fitted.size(), name_of(report.tier), record.points,
-                  report.tables, report.start->name, report.calibration.steps);
+      fmt::format("{} ({}) fitted to {} of {}, from {} in {} steps\n\n",
+                  counted(report.calibration.fitted.size(), "parameter"), name_of(report.tier),
+                  counted(record.points, "call"), counted(report.tables, "table"),
+                  report.start->name, report.calibration.steps);
   text += parameters_text(report) + doubts_text(report);
   TextTable table = summary_table("|predicted / measured - 1|");
   table.add_row(summary_cells("all", summarize(report.calibration.errors)));
