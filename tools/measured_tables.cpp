@@ -12,6 +12,7 @@
 #include "algorithms/nccl/machine_changes.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
+#include "validate/io/find_measurements.hpp"
 #include "validate/io/read_measurements.hpp"
 
 namespace collsim {
@@ -91,7 +92,8 @@ class Loader {
     }
     MeasuredMachine machine;
     machine.machine = std::make_unique<Machine>(load_machine(cluster, *output_));
-    machine.measurements = std::make_unique<Measurements>(load_measurements(what.file));
+    machine.measurements = std::make_unique<Measurements>(
+        load_measurements(find_measurements(config_path(cluster), what.file)));
     for (const MeasuredRun& run : machine.measurements->runs) {
       add_table(machine, run, cluster);
     }
