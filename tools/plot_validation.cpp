@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tools/format_text.hpp"
+#include "tools/plot_panels.hpp"
 #include "tools/render_validation.hpp"
 #include "tools/svg.hpp"
 #include "tools/text_table.hpp"
@@ -33,7 +34,6 @@ constexpr double panel_head = 26;
 constexpr double panel_foot = 30;  ///< words below, and space
 constexpr double machine_head = 26;
 constexpr double least_width = 700;
-constexpr std::size_t most_columns = 4;
 constexpr double dot = 2.6;
 constexpr double legend_left = margin + 256;  ///< behind measured, predicted, apart
 
@@ -41,54 +41,6 @@ constexpr std::string_view style =
     ".curve{fill:none;stroke-opacity:.7}.dot{fill-opacity:.85}.hollow{fill:none}.axis{stroke:#"
     "8c959f}\n"
     "@media (prefers-color-scheme:dark){.axis{stroke:#6e7681}}\n";
-
-struct Panel {
-  const MeasuredTable* table = nullptr;  ///< the first of them
-  std::vector<const ValidatedRun*> runs;
-};
-
-/// Panels of one machine and collective, which stand side by side; more than fit make several rows.
-struct PanelRow {
-  std::vector<Panel> panels;
-  bool opens_machine = false;
-};
-
-auto key_of(const MeasuredTable& table) { return std::tuple(table.run->ranks, table.nodes); }
-
-std::vector<PanelRow> rows_of(const ValidationView& view) {
-  std::vector<std::vector<Panel>> groups;
-  for (const ValidatedRun& run : view.validation.runs) {
-    const auto same = [&run](const std::vector<Panel>& group) {
-      const MeasuredTable& other = *group.front().table;
-      return other.machine == run.table->machine &&
-             other.run->collective == run.table->run->collective;
-    };
-    auto group = std::ranges::find_if(groups, same);
-    if (group == groups.end()) {
-      group = groups.insert(group, std::vector<Panel>{});
-    }
-    auto panel = std::ranges::find_if(
-        *group, [&run](const Panel& p) { return key_of(*p.table) == key_of(*run.table); });
-    if (panel == group->end()) {
-      panel = group->insert(panel, Panel{run.table, {}});
-    }
-    panel->runs.push_back(&run);
-  }
-  std::vector<PanelRow> rows;
-  std::string machine;
-  for (std::vector<Panel>& group : groups) {
-    std::ranges::stable_sort(group, {}, [](const Panel& panel) { return key_of(*panel.table); });
-    for (std::size_t first = 0; first < group.size(); first += most_columns) {
-      const auto begin = group.begin() + static_cast<std::ptrdiff_t>(first);
-      const std::size_t count = std::min(most_columns, group.size() - first);
-      PanelRow& row =
-          rows.emplace_back(PanelRow{{begin, begin + static_cast<std::ptrdiff_t>(count)}, false});
-      row.opens_machine = row.panels.front().table->machine != machine;
-      machine = row.panels.front().table->machine;
-    }
-  }
-  return rows;
-}
 
 /// From values to places, logarithmic.
 struct LogScale {
@@ -122,57 +74,6 @@ double error_limit(const ValidationView& view) {
   return 1;
 }
 
-/// Colours by what tells apart the curves of a panel: the data type, and its version and launch where types alone do not.
-class Series {
- public:
-  Series(const ValidationView& view, const std::vector<PanelRow>& rows) {
-    for (const PanelRow& row : rows) {
-      for (const Panel& panel : row.panels) {
-        std::map<DataType, int> runs;
-        for (const ValidatedRun* const run : panel.runs) {
-          types_alone_ = types_alone_ && ++runs[run->table->run->type] == 1;
-        }
-      }
-    }
-    for (const ValidatedRun& run : view.validation.runs) {
-      if (std::ranges::find(names_, name(run)) == names_.end()) {
-        names_.push_back(name(run));
-      }
-    }
-  }
-  /// As many as there are colours; the last one stands for all that are too many.
-  [[nodiscard]] std::vector<std::string> legend() const {
-    std::vector<std::string> shown = names_;
-    if (shown.size() > colours) {
-      shown.resize(colours);
-      shown.back() = std::to_string(names_.size() - colours + 1) + " others";
-    }
-    return shown;
-  }
-  [[nodiscard]] std::string colour(const ValidatedRun& run) const {
-    const auto found = std::ranges::find(names_, name(run));
-    return colour(static_cast<std::size_t>(found - names_.begin()));
-  }
-  [[nodiscard]] static std::string colour(std::size_t index) {
-    // The first colour of the sheet is the least lively one.
-    return series_class(std::min(index + 1, colours));
-  }
-
- private:
-  static constexpr std::size_t colours = Svg::series_colours - 1;
-
-  [[nodiscard]] std::string name(const ValidatedRun& run) const {
-    std::string text(name_of(run.table->run->type));
-    if (!types_alone_) {
-      text +=
-          ", NCCL " + run.table->nccl + ", launch " + std::string(name_of(run.table->launch.mode));
-    }
-    return text;
-  }
-  bool types_alone_ = true;
-  std::vector<std::string> names_;
-};
-
 double microseconds(Duration time) { return static_cast<double>(time.count()) / 1e6; }
 
 std::string dot_path(SvgPoint at, double radius) {
@@ -194,7 +95,10 @@ std::string title_of(const ValidatedRow& row) {
 class Picture {
  public:
   explicit Picture(const ValidationView& view)
-      : view_(&view), rows_(rows_of(view)), series_(view, rows_), limit_(error_limit(view)) {
+      : view_(&view),
+        rows_(panel_rows(view.validation.runs)),
+        series_(view.validation.runs, rows_),
+        limit_(error_limit(view)) {
     std::size_t columns = 0;
     for (const PanelRow& row : rows_) {
       columns = std::max(columns, row.panels.size());
@@ -216,7 +120,7 @@ class Picture {
     double y = top_;
     for (const PanelRow& row : rows_) {
       if (row.opens_machine) {
-        draw_machine(svg, *row.panels.front().table, y);
+        draw_machine(svg, row.panels.front().table(), y);
         y += machine_head;
       }
       draw_row(svg, row, y + panel_head);
@@ -301,7 +205,7 @@ class Picture {
     svg.text({margin + 202, y + 6}, "apart", "faint small");
     const std::vector<std::string> names = series_.legend();
     for (std::size_t i = 0; i < names.size(); ++i) {
-      svg.text(legend_[i], names[i], "bold small " + Series::colour(i));
+      svg.text(legend_[i], names[i], "bold small " + PlotSeries::colour(i));
     }
   }
 
@@ -364,7 +268,7 @@ class Picture {
 
   void draw_panel(Svg& svg, const Panel& panel, const LogScale& times, double left,
                   double strip) const {
-    svg.text({left, times.to - 8}, what_ran(*panel.table->run), "ink bold small");
+    svg.text({left, times.to - 8}, what_ran(*panel.table().run), "ink bold small");
     std::vector<double> errors;
     for (const ValidatedRun* const run : panel.runs) {
       for (const ValidatedRow& row : run->rows) {
@@ -435,7 +339,7 @@ class Picture {
 
   const ValidationView* view_;
   std::vector<PanelRow> rows_;
-  Series series_;
+  PlotSeries series_;
   double limit_;
   double width_ = 0;
   double top_ = 0;

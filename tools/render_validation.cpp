@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "tools/format_text.hpp"
 #include "tools/render_validation_rows.hpp"
@@ -202,62 +203,82 @@ std::string choices_text(const ValidatedRun& run) {
   return text;
 }
 
+/// What tells runs apart. One that is the same in all of them is said once, above the table.
+struct RunFact {
+  std::string heading;
+  Align align;
+  std::function<std::string(const ValidatedRun&)> text;
+  bool above = false;  ///< whether it is said there
+};
+
+std::vector<RunFact> run_facts() {
+  using Run = const ValidatedRun&;
+  return {
+      {"machine", Align::Left, [](Run run) { return run.table->machine; }},
+      {"collective", Align::Left,
+       [](Run run) { return std::string(name_of(run.table->run->collective)); }},
+      {"ranks", Align::Right, [](Run run) { return std::to_string(run.table->run->ranks); }},
+      {"nodes", Align::Right, [](Run run) { return std::to_string(run.table->nodes); }, true},
+      {"type", Align::Left, [](Run run) { return std::string(name_of(run.table->run->type)); }},
+      {"NCCL", Align::Left, [](Run run) { return run.table->nccl; }, true},
+      {"launch", Align::Left, [](Run run) { return std::string(name_of(run.table->launch.mode)); },
+       true},
+      {"variables", Align::Left, [](Run run) { return variables_text(*run.table->run); }, true},
+  };
+}
+
+/// Takes out the facts that are the same in all runs, of those that can be said above.
+std::string take_common(std::vector<RunFact>& facts, const ValidationView& view) {
+  const std::vector<ValidatedRun>& runs = view.validation.runs;
+  std::string text;
+  std::erase_if(facts, [&](const RunFact& fact) {
+    if (!fact.above) {
+      return fact.heading == "machine" && view.machines.size() == 1;
+    }
+    const std::string first = fact.text(runs.front());
+    const bool same =
+        std::ranges::all_of(runs, [&](const ValidatedRun& run) { return fact.text(run) == first; });
+    if (same && !first.empty()) {
+      text += (text.empty() ? "" : ", ") + fact.heading + " " + first;
+    }
+    return same;
+  });
+  return text;
+}
+
 std::string runs_text(const ValidationView& view) {
-  const bool many = view.machines.size() > 1;
+  constexpr std::size_t most_width = 60;
+  std::vector<RunFact> facts = run_facts();
+  const std::string common = take_common(facts, view);
   TextTable table;
-  if (many) {
-    table.add_column("machine", Align::Left);
-  }
-  table.add_column("collective", Align::Left);
-  for (const char* const heading : {"ranks", "nodes"}) {
-    table.add_column(heading);
-  }
-  for (const char* const heading : {"type", "NCCL", "launch"}) {
-    table.add_column(heading, Align::Left);
+  for (const RunFact& fact : facts) {
+    table.add_column(fact.heading, fact.align, most_width);
   }
   for (const char* const heading :
        {"rows", "median", "90 %", "bias", "worst", "at", "line", "formula", "busbw"}) {
     table.add_column(heading);
   }
-  constexpr std::size_t choices_width = 60;
-  table.add_column("NCCL runs", Align::Left, choices_width);
-  const bool has_variables = std::ranges::any_of(view.validation.runs, [](const ValidatedRun& run) {
-    return !run.table->run->software.environment.empty();
-  });
-  if (has_variables) {
-    table.add_column("variables", Align::Left, choices_width);
-  }
+  table.add_column("NCCL runs", Align::Left, most_width);
   for (std::size_t i = 0; i < view.validation.runs.size(); ++i) {
     const ValidatedRun& run = view.validation.runs[i];
-    const MeasuredRun& measured = *run.table->run;
     const Score& score = view.scores.runs[i];
     std::vector<std::string> cells;
-    if (many) {
-      cells.push_back(run.table->machine);
+    for (const RunFact& fact : facts) {
+      cells.push_back(fact.text(run));
     }
-    const auto add = [&cells](std::string text) { cells.push_back(std::move(text)); };
-    add(std::string(name_of(measured.collective)));
-    add(std::to_string(measured.ranks));
-    add(std::to_string(run.table->nodes));
-    add(std::string(name_of(measured.type)));
-    add(run.table->nccl);
-    add(std::string(name_of(run.table->launch.mode)));
-    add(rows_text(run));
-    add(human_percent(score.errors.median_abs));
-    add(human_percent(score.errors.p90_abs));
-    add(signed_percent(score.errors.bias));
-    add(signed_percent(score.worst->error));
-    add(human_bytes(run.rows[score.worst->place.row].row->bytes));
+    cells.insert(cells.end(),
+                 {rows_text(run), human_percent(score.errors.median_abs),
+                  human_percent(score.errors.p90_abs), signed_percent(score.errors.bias),
+                  signed_percent(score.worst->error),
+                  human_bytes(run.rows[score.worst->place.row].row->bytes)});
     for (const Score& rival : view.scores.run_rivals[i]) {
-      add(median(rival));
+      cells.push_back(median(rival));
     }
-    add(choices_text(run));
-    if (has_variables) {
-      add(variables_text(measured));
-    }
+    cells.push_back(choices_text(run));
     table.add_row(std::move(cells));
   }
-  return "\nTables, with the medians of the rivals\n" + table.render("  ");
+  return "\nTables" + (common.empty() ? "" : " (" + common + ")") +
+         ", with the medians of the rivals\n" + table.render("  ");
 }
 
 }  // namespace
@@ -271,7 +292,10 @@ std::string what_ran(const MeasuredRun& run) {
   return text;
 }
 
-std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 100 * fraction); }
+std::string signed_percent(double fraction) {
+  std::string text = fmt::format("{:+.1f} %", 100 * fraction);
+  return text == "-0.0 %" ? "+0.0 %" : text;
+}
 
 std::vector<RunChoice> choices_of(const ValidatedRun& run) {
   std::vector<const ValidatedRow*> rows;

@@ -144,12 +144,12 @@ ordered_json run_json(const ValidationView& view, std::size_t index) {
 }  // namespace
 
 std::string render_validation_json(const ValidationView& view) {
-  ordered_json document{{"schema", "collsim/validation/1"}};
+  ordered_json document{{"schema", "collsim/validation/1"}, {"version", COLLSIM_VERSION}};
   document["parameters"] = ordered_json::array();
   for (const ValidatedMachine& machine : view.machines) {
     document["parameters"].push_back({{"machine", machine.name},
                                       {"cluster", machine.cluster},
-                                      {"cluster_digest", machine.digest},
+                                      {"input_digest", machine.digest},
                                       {"name", machine.parameters.name},
                                       {"source", machine.parameters.provenance}});
   }

@@ -191,6 +191,22 @@ class Others(Document):
         self.assertEqual(len(document["findings"]), 1)
         self.keys_are_documented(document)
 
+    def test_validation(self):
+        document = self.json("validate", "--cluster", "dgx-h100", "--measurements", "h100-sxm-aic", "--max-bytes", "64K",
+                             "--collectives", "all_to_all,all_reduce")
+        self.check(document, "`collsim validate`")
+        self.assertEqual(document["schema"], "collsim/validation/1")
+        self.keys_are_documented(document)
+        nested = ["by_band", "by_collective"]
+        for scores in (document["summary"], document["apart"], *document["rivals"].values()):
+            self.check(scores, "A score:", nested)
+            for score in (*scores["by_band"].values(), *scores["by_collective"].values()):
+                self.check(score, "A score:")
+        for run in document["runs"]:
+            self.check(run, "A run has the fields of a score")
+            for row in run["rows"]:
+                self.check(row, "A measured row:")
+
     def test_hierarchy(self):
         document = self.json("hierarchy", "--cluster", "dgx-h100-x4", *STAR)
         self.check(document, "`collsim hierarchy`")
