@@ -34,7 +34,7 @@ class Document(program.Case):
             flat = tuple(kind for entry in types for kind in (entry if isinstance(entry, tuple) else (entry,)))
             self.assertIsInstance(value[name], flat, name)
             # In Python a bool is an int.
-            self.assertEqual(isinstance(value[name], bool), bool in flat, name)
+            self.assertEqual(isinstance(value[name], bool), bool in flat and value[name] is not None, name)
         self.assertEqual(set(value) - known, set())
 
     def keys_are_documented(self, value):
