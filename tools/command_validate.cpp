@@ -142,7 +142,8 @@ Exit validate_command(const ValidateCommand& command) {
   for (const MeasuredMachine& measured : machines) {
     costs.push_back(costs_of(command, measured));
     view.machines.push_back({measured.measurements->machine, measured.machine->cluster.name(),
-                             measured.machine->loaded.digest, used_parameters(costs.back())});
+                             measured.machine->loaded.digest, used_parameters(costs.back()),
+                             costs.back().tier});
     for (const std::string& why : measured.left_out) {
       view.left_out.push_back(measured.measurements->machine + ": " + why);
     }

@@ -147,11 +147,13 @@ std::string render_validation_json(const ValidationView& view) {
   ordered_json document{{"schema", "collsim/validation/1"}, {"version", COLLSIM_VERSION}};
   document["parameters"] = ordered_json::array();
   for (const ValidatedMachine& machine : view.machines) {
-    document["parameters"].push_back({{"machine", machine.name},
-                                      {"cluster", machine.cluster},
-                                      {"input_digest", machine.digest},
-                                      {"name", machine.parameters.name},
-                                      {"source", machine.parameters.provenance}});
+    document["parameters"].push_back(
+        {{"machine", machine.name},
+         {"cluster", machine.cluster},
+         {"input_digest", machine.digest},
+         {"name", machine.parameters.name},
+         {"tier", machine.tier ? ordered_json(name_of(*machine.tier)) : ordered_json(nullptr)},
+         {"source", machine.parameters.provenance}});
   }
   document["launch_offsets"] = ordered_json::array();
   for (const LaunchOffset& offset : view.validation.offsets) {
