@@ -263,6 +263,7 @@ std::string runs_text(const ValidationView& view) {
     const ValidatedRun& run = view.validation.runs[i];
     const Score& score = view.scores.runs[i];
     std::vector<std::string> cells;
+    cells.reserve(facts.size());
     for (const RunFact& fact : facts) {
       cells.push_back(fact.text(run));
     }
@@ -299,6 +300,7 @@ std::string signed_percent(double fraction) {
 
 std::vector<RunChoice> choices_of(const ValidatedRun& run) {
   std::vector<const ValidatedRow*> rows;
+  rows.reserve(run.rows.size());
   for (const ValidatedRow& row : run.rows) {
     rows.push_back(&row);
   }
@@ -316,7 +318,10 @@ std::vector<RunChoice> choices_of(const ValidatedRun& run) {
 std::string variables_text(const MeasuredRun& run) {
   std::string text;
   for (const auto& [name, value] : run.software.environment) {
-    text += (text.empty() ? "" : " ") + printable(name + "=" + value);
+    text += text.empty() ? "" : " ";
+    text += printable(name);
+    text += '=';
+    text += printable(value);
   }
   return text;
 }

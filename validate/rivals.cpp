@@ -72,6 +72,7 @@ std::optional<Duration> launch_offset(std::span<const Duration> measured,
     double weight = 0;
   };
   std::vector<Difference> differences;
+  differences.reserve(measured.size());
   double total = 0;
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const double weight = 1 / static_cast<double>(measured[i].count());

@@ -49,6 +49,7 @@ std::string find_measurements(const ConfigPath& path, const std::string& name) {
     return name;
   }
   std::vector<std::string> names;
+  names.reserve(files.size());
   for (const auto& [known, file] : files) {
     names.push_back(known);
   }
