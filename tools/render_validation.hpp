@@ -2,14 +2,12 @@
 
 // What `collsim validate` prints, and its picture.
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/calibration_record.hpp"
 #include "study/validation.hpp"
 #include "study/validation_scores.hpp"
-#include "tools/result_row.hpp"
+#include "tools/used_parameters.hpp"
 
 namespace collsim {
 
@@ -19,7 +17,6 @@ struct ValidatedMachine {
   std::string cluster;
   std::string digest;  ///< of the cluster
   UsedParameters parameters;
-  std::optional<ParameterTier> tier;  ///< of the parameters; absent: their file does not say
 };
 
 struct ValidationView {

@@ -152,7 +152,8 @@ std::string render_validation_json(const ValidationView& view) {
          {"cluster", machine.cluster},
          {"input_digest", machine.digest},
          {"name", machine.parameters.name},
-         {"tier", machine.tier ? ordered_json(name_of(*machine.tier)) : ordered_json(nullptr)},
+         {"tier", machine.parameters.tier ? ordered_json(name_of(*machine.parameters.tier))
+                                          : ordered_json(nullptr)},
          {"source", machine.parameters.provenance}});
   }
   document["launch_offsets"] = ordered_json::array();
