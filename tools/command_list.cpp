@@ -16,6 +16,7 @@
 #include "tools/render_csv.hpp"
 #include "tools/text_table.hpp"
 #include "topology/error.hpp"
+#include "validate/io/find_measurements.hpp"
 
 namespace collsim {
 
@@ -124,6 +125,9 @@ Listing listing_of(const ListCommand& command) {
   if (command.what == "gpus") {
     return config_listing(list_gpus(config_path(command.cluster)));
   }
+  if (command.what == "measurements") {
+    return config_listing(list_measurements(config_path(command.cluster)));
+  }
   if (command.what == "algorithms") {
     return algorithm_listing();
   }
@@ -212,9 +216,10 @@ void add_list_command(CLI::App& app, Action& chosen) {
   const auto command = std::make_shared<ListCommand>();
   CLI::App* sub =
       app.add_subcommand("list", "what there is to choose from, and where it comes from");
-  add_choice(*sub, "KIND", command->what,
-             {"clusters", "nodes", "gpus", "algorithms", "collectives", "parameters"},
-             "clusters, nodes, gpus, algorithms, collectives or parameters")
+  add_choice(
+      *sub, "KIND", command->what,
+      {"clusters", "nodes", "gpus", "algorithms", "collectives", "parameters", "measurements"},
+      "clusters, nodes, gpus, algorithms, collectives, parameters or measurements")
       ->required();
   add_config_directory(*sub, command->cluster);
   add_output_options(*sub, command->output);

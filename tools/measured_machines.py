@@ -1,5 +1,5 @@
 """Machines of which tables of nccl-tests (or rccl-tests) are published, and the shipped descriptions that stand
-for them. For docs/machines.md; the tables themselves are no part of the project.
+for them. For docs/machines.md; of the tables themselves, those named *-aic ship (configs/measurements/).
 """
 
 import typing

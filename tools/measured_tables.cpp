@@ -12,6 +12,7 @@
 #include "algorithms/nccl/machine_changes.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
+#include "validate/io/find_measurements.hpp"
 #include "validate/io/read_measurements.hpp"
 
 namespace collsim {
@@ -91,7 +92,7 @@ class Loader {
     }
     MeasuredMachine machine;
     machine.machine = std::make_unique<Machine>(load_machine(cluster, *output_));
-    machine.measurements = std::make_unique<Measurements>(load_measurements(what.file));
+    machine.measurements = std::make_unique<Measurements>(load_measurements(found(what.file)));
     for (const MeasuredRun& run : machine.measurements->runs) {
       add_table(machine, run, cluster);
     }
@@ -99,6 +100,15 @@ class Loader {
   }
 
  private:
+  /// The file of a name, or of a path.
+  [[nodiscard]] std::string found(const std::string& file) const {
+    try {
+      return find_measurements(config_path(options_->cluster), file);
+    } catch (const InputError& error) {
+      throw InputError(error.message(), "--measurements", error.hint());
+    }
+  }
+
   void add_table(MeasuredMachine& machine, const MeasuredRun& run, const ClusterOptions& cluster) {
     try {
       auto table = std::make_unique<MeasuredTable>();
@@ -216,10 +226,12 @@ void add_measured_tables_options(CLI::App& app, MeasuredTablesOptions& options) 
   add_cluster_options(app, options.cluster);
   app.get_option("--cluster")->required(false);
   app.add_option("--measurements", options.files,
-                 "measured tables; of another cluster than --cluster with its name before them")
+                 "a file, or a name of `collsim list measurements`; with CLUSTER= if it is not of "
+                 "--cluster's")
       ->type_name("[CLUSTER=]FILE")
       ->required()
-      ->take_all();
+      ->take_all()
+      ->group("Cluster");
   add_text(app, "--nccl", options.nccl, "VERSION", "of tables that name none")->group("NCCL");
   add_text(app, "--launch", options.launch, "MODE",
            "how tables were launched: process-per-gpu, \"single-process -g 8\", cuda-graph")

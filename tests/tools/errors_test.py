@@ -69,10 +69,10 @@ class Range(program.Case):
 
 class Usage(program.Case):
     def test_commands(self):
-        self.refused([], "error: a command is missing; expected run, compare, perf, topology, hierarchy, tuning, calibrate or list\n"
+        self.refused([], "error: a command is missing; expected run, compare, perf, topology, hierarchy, tuning, calibrate, validate or list\n"
                          "hint: see collsim --help")
         self.refused(["comparr"],
-                     'error: unknown command "comparr"; expected run, compare, perf, topology, hierarchy, tuning, calibrate or list\n'
+                     'error: unknown command "comparr"; expected run, compare, perf, topology, hierarchy, tuning, calibrate, validate or list\n'
                      "hint: did you mean \"compare\"? see collsim --help")
         self.refused(["topology"], "error: a command is missing; expected show, check, export or import\n"
                      "hint: see collsim topology --help")
@@ -175,8 +175,8 @@ class Usage(program.Case):
         self.refused([*RUN, "--format", "xml"], 'error: --format: unknown word "xml"; expected table, json or csv')
         self.refused([*RUN, "--links", "some"], 'error: --links: unknown word "some"; expected top or all')
         self.refused(["list", "cluster"],
-                     'error: KIND: unknown word "cluster"; expected clusters, nodes, gpus, algorithms, collectives or '
-                     'parameters\nhint: did you mean "clusters"?')
+                     'error: KIND: unknown word "cluster"; expected clusters, nodes, gpus, algorithms, collectives, '
+                     'parameters or measurements\nhint: did you mean "clusters"?')
 
 
 class Sizes(program.Case):

@@ -34,7 +34,7 @@ class Document(program.Case):
             flat = tuple(kind for entry in types for kind in (entry if isinstance(entry, tuple) else (entry,)))
             self.assertIsInstance(value[name], flat, name)
             # In Python a bool is an int.
-            self.assertEqual(isinstance(value[name], bool), bool in flat, name)
+            self.assertEqual(isinstance(value[name], bool), bool in flat and value[name] is not None, name)
         self.assertEqual(set(value) - known, set())
 
     def keys_are_documented(self, value):
@@ -190,6 +190,22 @@ class Others(Document):
         self.assertEqual(document["schema"], "collsim/topology-check/1")
         self.assertEqual(len(document["findings"]), 1)
         self.keys_are_documented(document)
+
+    def test_validation(self):
+        document = self.json("validate", "--cluster", "dgx-h100", "--measurements", "h100-sxm-aic", "--max-bytes", "64K",
+                             "--collectives", "all_to_all,all_reduce")
+        self.check(document, "`collsim validate`")
+        self.assertEqual(document["schema"], "collsim/validation/1")
+        self.keys_are_documented(document)
+        nested = ["by_band", "by_collective"]
+        for scores in (document["summary"], document["apart"], *document["rivals"].values()):
+            self.check(scores, "A score:", nested)
+            for score in (*scores["by_band"].values(), *scores["by_collective"].values()):
+                self.check(score, "A score:")
+        for run in document["runs"]:
+            self.check(run, "A run has the fields of a score")
+            for row in run["rows"]:
+                self.check(row, "A measured row:")
 
     def test_hierarchy(self):
         document = self.json("hierarchy", "--cluster", "dgx-h100-x4", *STAR)

@@ -46,7 +46,8 @@ std::string what_is_known(const std::vector<std::string>& names, const std::stri
 
 }  // namespace
 
-std::map<std::string, std::string> config_files(const ConfigPath& path, std::string_view folder) {
+std::map<std::string, std::string> config_files(const ConfigPath& path, std::string_view folder,
+                                                std::string_view ending) {
   std::map<std::string, std::string> files;
   for (const std::string& directory : path.directories) {
     // A directory that is not there has no files; the caller names some that need not exist.
@@ -54,7 +55,7 @@ std::map<std::string, std::string> config_files(const ConfigPath& path, std::str
     const auto parent = std::filesystem::path(directory) / folder;
     for (std::filesystem::directory_iterator at(parent, error), end; !error && at != end;
          at.increment(error)) {
-      if (at->path().extension() != extension) {
+      if (at->path().extension() != ending) {
         continue;
       }
       files.emplace(at->path().stem().string(), at->path().string());
@@ -81,12 +82,17 @@ std::string find_config(const ConfigPath& path, std::string_view folder,
       names.push_back(name);
     }
   }
-  const std::string word = reference.substr(0, 64);
-  const std::string close = did_you_mean(word, names);
+  refuse_config(folder, reference, names);
+}
+
+void refuse_config(std::string_view folder, const std::string& name,
+                   const std::vector<std::string>& known) {
+  const std::string word = name.substr(0, 64);
+  const std::string close = did_you_mean(word, known);
   const std::string noun(folder.substr(0, folder.size() - 1));  // "clusters" → "cluster"
   throw InputError(
-      "unknown " + noun + " " + in_quotes(reference) + (close.empty() ? close : ", " + close), {},
-      what_is_known(names, word, noun));
+      "unknown " + noun + " " + in_quotes(name) + (close.empty() ? close : ", " + close), {},
+      what_is_known(known, word, noun));
 }
 
 std::string folder_of(const YamlTree& tree, Position position) {
