@@ -334,6 +334,7 @@ std::string write_measurements_json(const Measurements& measurements) {
   json["runs"] = Json::array();
   for (const MeasuredRun& run : measurements.runs) {
     json["runs"].push_back(run_json(run));
+    set_text(json["runs"].back(), "cause", measurements.cause);
   }
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
