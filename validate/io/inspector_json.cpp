@@ -181,7 +181,10 @@ void Calls::add_runs(const MeasurementHints& hints, Measurements& result) const 
     }
     result.runs.push_back(std::move(run));
   }
-  const std::uint32_t line = groups_.empty() ? 0 : groups_.begin()->second.line;
+  if (groups_.empty()) {
+    return;
+  }
+  const std::uint32_t line = groups_.begin()->second.line;
   if (ranks_.size() == 1) {
     add_note(
         result, line,

@@ -88,7 +88,7 @@ bool TestReader::head(const TextLine& line) {
     begin(line.number);
     test_.parameters = parameters;
     // Another process, each with a table of its own, or a test after one that failed before its table.
-    if (++heads_ > 1 && !test_.alone) {
+    if (++heads_ > 1 && test_.alone == 0) {
       test_.devices.clear();
     }
     return true;
@@ -102,7 +102,7 @@ bool TestReader::head(const TextLine& line) {
 
 void TestReader::columns(const TextLine& line, TableColumns table) {
   if (test_.columns && heads_ > 1) {
-    test_.alone = line.number;  // a table for each of the headers
+    test_.alone = test_.alone == 0 ? line.number : test_.alone;  // a table for each of the headers
     return;
   }
   if (test_.columns) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <utility>
 
 #include "topology/units.hpp"
 
@@ -74,6 +77,53 @@ RankRange ranks_of_fraction(double least, double most) {
   return range;
 }
 
+/// The numbers that the most ranges hold, which must be more than half of them; else none.
+RankRange most_common_range(std::vector<RankRange> ranges) {
+  const std::size_t all = ranges.size();
+  if (all == 0) {
+    return RankRange{};
+  }
+  std::erase_if(ranges, [](const RankRange& range) { return range.empty(); });
+  // Ends come after beginnings of the same number: ranges hold both of theirs.
+  std::vector<std::pair<std::uint32_t, bool>> ends;
+  for (const RankRange& range : ranges) {
+    ends.emplace_back(range.least, false);
+    ends.emplace_back(range.most, true);
+  }
+  std::ranges::sort(ends);
+  std::size_t open = 0;
+  std::size_t most = 0;
+  RankRange best{2, 0};
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i].second) {
+      --open;
+    } else if (++open > most) {
+      most = open;
+      best = {ends[i].first, ends[i + 1].first};
+    }
+  }
+  return most * 2 > all ? best : RankRange{2, 0};
+}
+
+/// busbw / algbw of a half; absent where it contradicts itself, or tells nothing.
+std::optional<FactorRange> factor_of(const TableRow& row, const RowHalf& half) {
+  const Interval algbw = bandwidth_of(row, half);
+  if (!half.busbw || (half.algbw && !overlaps(algbw, *half.algbw))) {
+    return std::nullopt;
+  }
+  Interval exact = algbw;
+  const Interval busbw = rounded(*half.busbw);
+  if (half.algbw) {
+    const Interval printed = rounded(*half.algbw);
+    exact = {std::max(exact.least, printed.least), std::min(exact.most, printed.most)};
+    exact = exact.least <= exact.most ? exact : algbw;
+  }
+  if (!(exact.least > 0) || !std::isfinite(exact.most)) {
+    return std::nullopt;
+  }
+  return FactorRange{busbw.least / exact.most, busbw.most / exact.least};
+}
+
 }  // namespace
 
 double bus_factor(CollectiveKind kind, std::uint32_t ranks) {
@@ -100,44 +150,56 @@ TableEvidence::TableEvidence(const TableColumns& table, const std::vector<TableR
     if (row.size == 0) {
       continue;
     }
-    add_blocks(row);
     for (const auto& half : row.halves) {
       if (half) {
-        add_half(row, *half);
+        if (const auto range = factor_of(row, *half)) {
+          factors_.push_back(*range);
+        }
       }
     }
     const auto& [out, in] = row.halves;
     in_place_unchecked_ = in_place_unchecked_ || (out && in && out->wrong && !in->wrong);
     in_place_checked_ = in_place_checked_ || (in && in->wrong);
   }
+  count_blocks(rows);
+  keep_telling_factors();
 }
 
-void TableEvidence::add_blocks(const TableRow& row) {
-  const auto bytes = counted_bytes(row);
-  if (!bytes || *bytes == 0 || row.size % *bytes != 0) {
-    return;
+void TableEvidence::count_blocks(const std::vector<TableRow>& rows) {
+  std::map<std::int64_t, std::size_t> counts;
+  std::size_t counted = 0;
+  for (const TableRow& row : rows) {
+    const auto bytes = counted_bytes(row);
+    if (row.size != 0 && bytes && *bytes != 0) {
+      ++counted;
+      if (row.size % *bytes == 0) {
+        ++counts[row.size / *bytes];
+      }
+    }
   }
-  const std::int64_t blocks = row.size / *bytes;
-  blocks_differ_ = blocks_differ_ || (blocks_ && *blocks_ != blocks);
-  blocks_ = blocks;
+  for (const auto& [blocks, rows_with] : counts) {
+    if (rows_with * 2 > counted) {
+      blocks_ = blocks;
+    }
+  }
 }
 
-void TableEvidence::add_half(const TableRow& row, const RowHalf& half) {
-  const Interval algbw = bandwidth_of(row, half);
-  if (!half.busbw || (half.algbw && !overlaps(algbw, *half.algbw))) {
-    return;
+/// Small sizes, whose bandwidths have few digits, allow anything: they do not count beside the others.
+void TableEvidence::keep_telling_factors() {
+  constexpr double narrow = 1.1;
+  std::vector<FactorRange> telling;
+  std::ranges::copy_if(factors_, std::back_inserter(telling),
+                       [](const FactorRange& range) { return range.most <= narrow * range.least; });
+  if (!telling.empty()) {
+    factors_ = std::move(telling);
   }
-  Interval exact = algbw;
-  const Interval busbw = rounded(*half.busbw);
-  if (half.algbw) {
-    const Interval printed = rounded(*half.algbw);
-    exact = {std::max(exact.least, printed.least), std::min(exact.most, printed.most)};
-    exact = exact.least <= exact.most ? exact : algbw;
-  }
-  if (exact.least > 0 && std::isfinite(exact.most)) {
-    least_factor_ = std::max(least_factor_, busbw.least / exact.most);
-    most_factor_ = std::min(most_factor_, busbw.most / exact.least);
-  }
+}
+
+std::size_t TableEvidence::factors_around(double factor) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(factors_, [factor](const FactorRange& range) {
+        return range.least <= factor * (1 + tiny) && factor * (1 - tiny) <= range.most;
+      }));
 }
 
 bool TableEvidence::columns_allow(CollectiveKind kind) const {
@@ -148,7 +210,7 @@ bool TableEvidence::columns_allow(CollectiveKind kind) const {
   if (rooted_ && *rooted_ != has_root(kind)) {
     return false;
   }
-  if (blocks_ && !blocks_differ_ && (*blocks_ > 1) != is_blocked(kind)) {
+  if (blocks_ && (*blocks_ > 1) != is_blocked(kind)) {
     return false;
   }
   // Where the data of a half cannot be right, the test does not look at them.
@@ -157,29 +219,37 @@ bool TableEvidence::columns_allow(CollectiveKind kind) const {
 }
 
 RankRange TableEvidence::ranks(CollectiveKind kind) const {
-  if (is_blocked(kind) && blocks_ && !blocks_differ_ && *blocks_ > 1 &&
-      *blocks_ < std::numeric_limits<std::uint32_t>::max()) {
+  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+  if (is_blocked(kind) && blocks_ && *blocks_ > 1 && *blocks_ < most) {
     const auto ranks = static_cast<std::uint32_t>(*blocks_);
     return {ranks, ranks};
   }
-  if (kind == CollectiveKind::AllReduce) {
-    return ranks_of_fraction(least_factor_ / 2, most_factor_ / 2);
+  if (!is_blocked(kind) && kind != CollectiveKind::AllReduce) {
+    return RankRange{};
   }
-  return is_blocked(kind) ? ranks_of_fraction(least_factor_, most_factor_) : RankRange{};
+  std::vector<RankRange> ranges;
+  for (const FactorRange& factor : factors_) {
+    const double part = kind == CollectiveKind::AllReduce ? 0.5 : 1.0;  // of (n − 1) / n
+    ranges.push_back(ranks_of_fraction(factor.least * part, factor.most * part));
+  }
+  return most_common_range(std::move(ranges));
+}
+
+bool TableEvidence::most_factors_allow(CollectiveKind kind,
+                                       std::optional<std::uint32_t> ranks) const {
+  const RankRange range = this->ranks(kind);
+  if (range.empty()) {
+    return false;
+  }
+  const std::uint32_t some = ranks.value_or(range.least);
+  return factors_.empty() || factors_around(bus_factor(kind, some)) * 2 > factors_.size();
 }
 
 std::vector<CollectiveKind> TableEvidence::kinds(std::optional<std::uint32_t> known) const {
   std::vector<CollectiveKind> fitting;
   for (const CollectiveKind kind : all_kinds) {
-    if (!columns_allow(kind)) {
-      continue;
-    }
-    const RankRange range = ranks(kind);
-    // A table of other ranks than its devices is dropped row by row, so that the ranks decide only between kinds.
-    const bool in_range = !known || (range.least <= *known && *known <= range.most);
-    const bool whole_factor = is_blocked(kind) || kind == CollectiveKind::AllReduce ||
-                              (least_factor_ <= 1 && 1 <= most_factor_);
-    if (!range.empty() && in_range && whole_factor) {
+    const bool as_counted = !known || !is_blocked(kind) || !blocks_ || *blocks_ == *known;
+    if (columns_allow(kind) && as_counted && most_factors_allow(kind, known)) {
       fitting.push_back(kind);
     }
   }

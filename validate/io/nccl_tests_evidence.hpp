@@ -4,7 +4,7 @@
 //
 // size / (count · size of an element) is the number of ranks where each has a block of its own, else 1. busbw / algbw
 // is 2 (n − 1) / n for all_reduce, (n − 1) / n for the others with blocks, else 1; how far the printed digits bound it
-// decides how well n is known.
+// decides how well n is known. Rows that contradict most of the others do not count.
 //
 // Source: nccl-tests doc/PERFORMANCE.md; …GetCollByteCount and …GetBw in src/*.cu.
 
@@ -28,6 +28,12 @@ struct RankRange {
   [[nodiscard]] bool unique() const { return least == most; }
 };
 
+/// What one half says of busbw / algbw.
+struct FactorRange {
+  double least = 0;
+  double most = 0;
+};
+
 class TableEvidence {
  public:
   TableEvidence(const TableColumns& table, const std::vector<TableRow>& rows);
@@ -40,18 +46,20 @@ class TableEvidence {
   [[nodiscard]] bool counts_blocks() const { return blocks_ && *blocks_ > 1; }
 
  private:
-  void add_half(const TableRow& row, const RowHalf& half);
-  void add_blocks(const TableRow& row);
+  void count_blocks(const std::vector<TableRow>& rows);
+  void keep_telling_factors();
   [[nodiscard]] bool columns_allow(CollectiveKind kind) const;
+
+  [[nodiscard]] std::size_t factors_around(double factor) const;
+  [[nodiscard]] bool most_factors_allow(CollectiveKind kind,
+                                        std::optional<std::uint32_t> ranks) const;
 
   std::optional<bool> reduces_;  ///< as the columns say
   std::optional<bool> rooted_;
   bool in_place_unchecked_ = false;
   bool in_place_checked_ = false;
-  bool blocks_differ_ = false;
-  std::optional<std::int64_t> blocks_;
-  double least_factor_ = 0;  ///< of busbw / algbw
-  double most_factor_ = std::numeric_limits<double>::infinity();
+  std::optional<std::int64_t> blocks_;  ///< of most rows
+  std::vector<FactorRange> factors_;    ///< of the halves that tell the most
 };
 
 /// Why a half contradicts itself; empty if it does not. `ranks` 0: unknown.

@@ -120,20 +120,20 @@ std::optional<TestVersion> parse_test_version(std::string_view line) {
 }
 
 std::optional<LibraryVersion> parse_library_version(std::string_view line) {
-  LogScanner scanner(line);
-  if (!scanner.after("CCL version ")) {
+  constexpr std::string_view mark = "CCL version ";
+  const std::size_t at = line.find(mark);
+  if (at == std::string_view::npos || at == 0) {
     return std::nullopt;
   }
-  const std::size_t at =
-      line.size() - scanner.rest().size() - std::string_view("NCCL version ").size();
-  const std::string_view name = line.substr(at, 4);
+  const char maker = line[at - 1];
+  LogScanner scanner(line.substr(at + mark.size()));
   LibraryVersion version;
   version.nccl = version_word(scanner.blanks());
-  if ((name != "NCCL" && name != "RCCL") || version.nccl.empty() || version.nccl.front() < '0' ||
+  if ((maker != 'N' && maker != 'R') || version.nccl.empty() || version.nccl.front() < '0' ||
       version.nccl.front() > '9') {
     return std::nullopt;
   }
-  if (name == "RCCL") {
+  if (maker == 'R') {
     version.nccl = "RCCL " + version.nccl;
   }
   if (scanner.literal("+cuda")) {

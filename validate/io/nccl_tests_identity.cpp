@@ -75,9 +75,11 @@ CollectiveKind collective_of(const NcclTest& test, const RunContext& context,
   if (const auto announced = parse_collective(test.program); announced && !test.program.empty()) {
     return *announced;
   }
-  const std::optional<std::uint32_t> known =
-      placement.ranks != 0 ? std::optional(placement.ranks) : context.hints->ranks;
-  const std::vector<CollectiveKind> fitting = evidence.kinds(known);
+  const auto known = placement.ranks != 0 ? std::optional(placement.ranks) : std::nullopt;
+  std::vector<CollectiveKind> fitting = evidence.kinds(known);
+  if (fitting.size() > 1 && !known && context.hints->ranks) {
+    fitting = evidence.kinds(context.hints->ranks);
+  }
   if (const auto kind = echoed_collective(test, context, fitting)) {
     return *kind;
   }

@@ -171,8 +171,14 @@ bool looks_like_row(std::string_view line, char separator) {
   for (std::size_t i = 0; i < std::min<std::size_t>(cells.size(), 4); ++i) {
     numbers += printed_number(cells[i]) ? 1U : 0U;
   }
-  return !cells.empty() && printed_number(cells.front()) &&
-         (numbers >= 2 || cells.size() == 1 || has_nccl_log(line));
+  if (has_nccl_log(line)) {
+    // A row is indented, and its size may touch the name of a host.
+    constexpr std::size_t indented = 4;
+    const std::size_t begin = line.find_first_not_of(" \t");
+    const bool digit = line[begin] >= '0' && line[begin] <= '9';
+    return digit && (begin >= indented || printed_number(cells.front()));
+  }
+  return !cells.empty() && printed_number(cells.front()) && (numbers >= 2 || cells.size() == 1);
 }
 
 ReadRow read_table_row(std::string_view line, const TableColumns& table) {
