@@ -7,7 +7,8 @@ namespace collsim {
 
 namespace {
 
-constexpr std::size_t most_reported = 10'000;
+constexpr std::size_t most_noted = 1'000;
+constexpr std::size_t most_dropped = 10'000;
 
 }  // namespace
 
@@ -18,15 +19,15 @@ SourceLocation place_in(const Measurements& result, std::uint32_t line) {
 void add_note(Measurements& result, std::uint32_t line, std::string text) {
   const bool known = std::ranges::any_of(
       result.notes, [&text](const MeasurementNote& note) { return note.text == text; });
-  if (!known && result.notes.size() < most_reported) {
+  if (!known && result.notes.size() < most_noted) {
     result.notes.push_back({place_in(result, line), std::move(text)});
   }
 }
 
 void add_dropped(Measurements& result, std::uint32_t line, std::string text) {
-  if (result.dropped.size() < most_reported) {
+  if (result.dropped.size() < most_dropped) {
     result.dropped.push_back({place_in(result, line), std::move(text)});
-  } else if (result.dropped.size() == most_reported) {
+  } else if (result.dropped.size() == most_dropped) {
     result.dropped.push_back({place_in(result, line), "and everything wrong from here on"});
   }
 }

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t most_rows = 200'000;
 constexpr std::size_t most_problems = 10'000;  // of a test; what comes later is no more believable
 constexpr std::size_t most_facts = 100'000;
+constexpr std::size_t most_tests = 20'000;
 constexpr std::size_t most_streams = 65'536;
 
 /// Follows the lines of one stream.
@@ -27,7 +28,7 @@ class TestReader {
  private:
   [[nodiscard]] bool head(const TextLine& line);
   [[nodiscard]] bool table_header(const TextLine& line);
-  void device(const TextLine& line, TestDevice device);
+  void device(const TextLine& line, const TestDevice& device);
   void columns(const TextLine& line, TableColumns table);
   void row(const TextLine& line);
   void begin(std::uint32_t line);
@@ -35,6 +36,7 @@ class TestReader {
 
   std::size_t* rows_;  ///< read so far, of all streams
   NcclTest test_;
+  DeviceList devices_;
   bool begun_ = false;
   std::uint32_t heads_ = 0;  ///< lines of parameters since the last table
   std::vector<NcclTest> done_;
@@ -42,9 +44,13 @@ class TestReader {
 
 void TestReader::close() {
   if (begun_) {
+    if (done_.size() == most_tests) {
+      throw InputError("more than " + std::to_string(most_tests) + " tests");
+    }
     done_.push_back(std::move(test_));
   }
   test_ = {};
+  devices_ = {};
   begun_ = false;
   heads_ = 0;
 }
@@ -60,12 +66,9 @@ void TestReader::begin(std::uint32_t line) {
   }
 }
 
-void TestReader::device(const TextLine& line, TestDevice device) {
+void TestReader::device(const TextLine& line, const TestDevice& device) {
   begin(line.number);
-  const auto same = std::ranges::find(test_.devices, device.rank, &TestDevice::rank);
-  if (same == test_.devices.end()) {
-    test_.devices.push_back(std::move(device));
-  } else if (same->process != device.process || same->host != device.host) {
+  if (devices_.add(device) == DeviceList::Added::OfAnotherProcess && test_.alone == 0) {
     test_.alone = line.number;
   }
 }
@@ -89,12 +92,12 @@ bool TestReader::head(const TextLine& line) {
     test_.parameters = parameters;
     // Another process, each with a table of its own, or a test after one that failed before its table.
     if (++heads_ > 1 && test_.alone == 0) {
-      test_.devices.clear();
+      devices_ = {};
     }
     return true;
   }
-  if (auto found = parse_test_device(line.text)) {
-    device(line, *std::move(found));
+  if (const auto found = parse_test_device(line.text)) {
+    device(line, *found);
     return true;
   }
   return false;
@@ -108,21 +111,24 @@ void TestReader::columns(const TextLine& line, TableColumns table) {
   if (test_.columns) {
     // A further table of the same test, or an excerpt of another one.
     NcclTest next;
+    DeviceList devices;
     if (!test_.summary) {
       next.version = test_.version;
       next.program = test_.program;
       next.parameters = test_.parameters;
-      next.devices = test_.devices;
       next.alone = test_.alone;
+      devices = std::move(devices_);
     }
     close();
     test_ = std::move(next);
+    devices_ = std::move(devices);
   }
   if (!begun_) {
     test_.line = line.number;
     begun_ = true;
   }
   test_.columns = std::move(table);
+  test_.placement = devices_.placement();
   test_.table_line = line.number;
   test_.last_line = line.number;
 }
@@ -182,15 +188,12 @@ std::vector<NcclTest> TestReader::finish() {
   return std::move(done_);
 }
 
-bool has_table(const NcclTest& test) { return test.columns.has_value(); }
-
 /// Several processes that all say Rank 0: each ran alone.
 void mark_lonely_streams(std::vector<NcclTest>& tests, const std::vector<std::uint32_t>& streams) {
   std::set<std::uint32_t> with_first_rank;
   for (std::size_t i = 0; i < tests.size(); ++i) {
     const NcclTest& test = tests[i];
-    if (has_table(test) &&
-        std::ranges::find(test.devices, 0U, &TestDevice::rank) != test.devices.end()) {
+    if (test.columns && test.placement.has_first_rank) {
       with_first_rank.insert(streams[i]);
     }
   }

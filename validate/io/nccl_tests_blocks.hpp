@@ -11,6 +11,7 @@
 
 #include "validate/io/nccl_tests_columns.hpp"
 #include "validate/io/nccl_tests_header.hpp"
+#include "validate/io/nccl_tests_placement.hpp"
 #include "validate/io/nccl_tests_row.hpp"
 #include "validate/io/text_lines.hpp"
 
@@ -28,7 +29,7 @@ struct NcclTest {
   TestVersion version;
   std::string program;  ///< "all_reduce", where the test itself says so
   std::optional<TestParameters> parameters;
-  std::vector<TestDevice> devices;
+  Placement placement;
   std::optional<TableColumns> columns;
   std::uint32_t table_line = 0;
   std::vector<TableRow> rows;
@@ -56,7 +57,7 @@ struct LogFacts {
 [[nodiscard]] LogFacts log_facts_of(const std::vector<TextLine>& lines);
 
 /// In the order of their tables. Tests without a table are among them.
-/// Throws: InputError for more than 200,000 rows.
+/// Throws: InputError for more than 200,000 rows, 20,000 tests, or 65,536 devices or processes.
 [[nodiscard]] std::vector<NcclTest> nccl_tests_of(const std::vector<TextLine>& lines);
 
 }  // namespace collsim

@@ -70,12 +70,11 @@ std::optional<CollectiveKind> kind_of_others(const NcclTest& test, const RunCont
 }
 
 CollectiveKind collective_of(const NcclTest& test, const RunContext& context,
-                             const Placement& placement, const TableEvidence& evidence,
-                             Measurements& result) {
+                             const TableEvidence& evidence, Measurements& result) {
   if (const auto announced = parse_collective(test.program); announced && !test.program.empty()) {
     return *announced;
   }
-  const auto known = placement.ranks != 0 ? std::optional(placement.ranks) : std::nullopt;
+  const auto known = test.placement.ranks != 0 ? std::optional(test.placement.ranks) : std::nullopt;
   std::vector<CollectiveKind> fitting = evidence.kinds(known);
   if (fitting.size() > 1 && !known && context.hints->ranks) {
     fitting = evidence.kinds(context.hints->ranks);
@@ -109,10 +108,10 @@ CollectiveKind collective_of(const NcclTest& test, const RunContext& context,
                    "say it with --collective NAME", place_in(result, test.table_line));
 }
 
-std::uint32_t ranks_of(const NcclTest& test, const RunContext& context, const Placement& placement,
+std::uint32_t ranks_of(const NcclTest& test, const RunContext& context,
                        const TableEvidence& evidence, CollectiveKind kind, Measurements& result) {
-  if (placement.ranks != 0) {
-    return placement.ranks;
+  if (test.placement.ranks != 0) {
+    return test.placement.ranks;
   }
   const RankRange range = evidence.ranks(kind);
   if (!range.empty() && range.unique() && range.least < most_ranks) {
@@ -138,22 +137,22 @@ std::uint32_t ranks_of(const NcclTest& test, const RunContext& context, const Pl
 
 }  // namespace
 
-std::optional<CollectiveKind> told_kind(const NcclTest& test, const Placement& placement) {
+std::optional<CollectiveKind> told_kind(const NcclTest& test) {
   if (!test.program.empty()) {
     return parse_collective(test.program);
   }
   const TableEvidence evidence(*test.columns, test.rows);
-  const std::vector<CollectiveKind> fitting =
-      evidence.kinds(placement.ranks != 0 ? std::optional(placement.ranks) : std::nullopt);
+  const std::vector<CollectiveKind> fitting = evidence.kinds(
+      test.placement.ranks != 0 ? std::optional(test.placement.ranks) : std::nullopt);
   return fitting.size() == 1 ? std::optional(fitting.front()) : std::nullopt;
 }
 
 TableIdentity identify_table(const NcclTest& test, const RunContext& context,
-                             const Placement& placement, Measurements& result) {
+                             Measurements& result) {
   const TableEvidence evidence(*test.columns, test.rows);
   TableIdentity identity;
-  identity.kind = collective_of(test, context, placement, evidence, result);
-  identity.ranks = ranks_of(test, context, placement, evidence, identity.kind, result);
+  identity.kind = collective_of(test, context, evidence, result);
+  identity.ranks = ranks_of(test, context, evidence, identity.kind, result);
   return identity;
 }
 

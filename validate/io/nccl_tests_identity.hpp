@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "validate/io/nccl_tests_evidence.hpp"
-#include "validate/io/nccl_tests_machine.hpp"
+#include "validate/io/nccl_tests_software.hpp"
 
 namespace collsim {
 
@@ -18,12 +18,11 @@ struct TableIdentity {
 };
 
 /// The collective that the test says or its table tells alone; absent where there is a doubt.
-[[nodiscard]] std::optional<CollectiveKind> told_kind(const NcclTest& test,
-                                                      const Placement& placement);
+[[nodiscard]] std::optional<CollectiveKind> told_kind(const NcclTest& test);
 
 /// Notes what was concluded or guessed. Requires: the test has columns.
 /// Throws: InputError that names --collective or --ranks where nothing tells.
 [[nodiscard]] TableIdentity identify_table(const NcclTest& test, const RunContext& context,
-                                           const Placement& placement, Measurements& result);
+                                           Measurements& result);
 
 }  // namespace collsim

@@ -126,8 +126,8 @@ std::string read_result(const Json& result, TableRow& row) {
   return {};
 }
 
-std::vector<TestDevice> devices_of(const Json& config) {
-  std::vector<TestDevice> devices;
+Placement placement_of(const Json& config) {
+  DeviceList devices;
   for (const Json& listed : member(config, "devices")) {
     TestDevice device;
     device.rank = count_of(member(listed, "rank"), most_ranks);
@@ -136,10 +136,10 @@ std::vector<TestDevice> devices_of(const Json& config) {
     device.host = text_of(member(listed, "hostname"));
     device.gpu = text_of(member(listed, "device_info"));
     if (device.rank < most_ranks) {
-      devices.push_back(std::move(device));
+      devices.add(device);
     }
   }
-  return devices;
+  return devices.placement();
 }
 
 /// Everything but the results.
@@ -156,7 +156,7 @@ NcclTest frame_of(const Json& document) {
   parameters.aggregated = count_of(member(config, "aggregated_iterations"), 1);
   parameters.graph = count_of(member(config, "graph"), 0);
   test.parameters = parameters;
-  test.devices = devices_of(config);
+  test.placement = placement_of(config);
   test.failed_check = text_of(member(member(document, "out_of_bounds"), "okay")) == "false";
   TableColumns columns;
   columns.columns = {Column::Size,  Column::Count,    Column::Type,  Column::Redop,

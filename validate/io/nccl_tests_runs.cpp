@@ -30,7 +30,7 @@ bool continues(const MeasuredRun& before, const MeasuredRun& run) {
 class RunMaker {
  public:
   RunMaker(const NcclTest& test, const RunContext& context, Measurements& result)
-      : test_(test), context_(context), result_(result), placement_(placement_of(test.devices)) {}
+      : test_(test), context_(context), result_(result), placement_(test.placement) {}
 
   void run();
 
@@ -49,7 +49,7 @@ class RunMaker {
   const NcclTest& test_;
   const RunContext& context_;
   Measurements& result_;
-  Placement placement_;
+  const Placement& placement_;
   std::map<std::tuple<DataType, int, std::int64_t>, std::size_t> run_of_;
 };
 
@@ -85,7 +85,7 @@ MeasuredRun RunMaker::shape(const TableIdentity& identity) const {
   if (run.nodes == 0 && context_.hints->nodes && *context_.hints->nodes <= run.ranks) {
     run.nodes = *context_.hints->nodes;
   }
-  run.software = software_of(test_, context_, placement_, run.ranks, run.nodes);
+  run.software = software_of(test_, context_, run.ranks, run.nodes);
   run.source = context_.kind;
   if (!test_.version.nccl_tests.empty()) {
     run.source += " " + test_.version.nccl_tests;
@@ -219,9 +219,9 @@ void RunMaker::note_test() {
   if (!test_.version.simulator.empty()) {
     add_note(result_, test_.line, "simulated by " + test_.version.simulator + ": no measurement");
   }
-  if (placement_.ranks != 0 && placement_.ranks != test_.devices.size()) {
+  if (placement_.ranks != 0 && placement_.ranks != placement_.listed) {
     add_note(result_, test_.line,
-             std::to_string(test_.devices.size()) + " of " + std::to_string(placement_.ranks) +
+             std::to_string(placement_.listed) + " of " + std::to_string(placement_.ranks) +
                  " devices are listed");
   }
   const auto& hints = *context_.hints;
@@ -291,7 +291,7 @@ void RunMaker::run() {
     }
     return;
   }
-  const MeasuredRun like = shape(identify_table(test_, context_, placement_, result_));
+  const MeasuredRun like = shape(identify_table(test_, context_, result_));
   add_rows(like);
   note_hardware(like.ranks, like.nodes);
 }

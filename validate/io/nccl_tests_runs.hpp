@@ -4,7 +4,7 @@
 // be trusted. What cannot is dropped with its line and the reason; what is missing is asked for.
 
 #include "validate/io/nccl_tests_blocks.hpp"
-#include "validate/io/nccl_tests_machine.hpp"
+#include "validate/io/nccl_tests_software.hpp"
 #include "validate/measurement.hpp"
 
 namespace collsim {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The machine of a test, as far as its text tells: ranks, nodes and GPUs by the device lines, the version and the
-// variables of NCCL by its log, who launched by threads, GPUs and processes. Names of hosts only tell them apart.
+// The software of a test, as far as its text tells: the version and the variables of NCCL by its log, who launched by
+// threads, GPUs and processes.
 
 #include <cstdint>
 #include <string>
@@ -28,22 +28,8 @@ struct RunContext {
   std::uint32_t first_line = 0;  ///< from which on the file's facts belong to the test
 };
 
-/// Where a test ran.
-struct Placement {
-  std::uint32_t ranks = 0;  ///< 0: unknown
-  std::uint32_t nodes = 0;
-  std::uint32_t processes = 0;
-  std::uint32_t gpus_per_node = 0;
-  std::string gpu;
-  bool gpus_differ = false;
-  std::uint32_t groups = 1;
-};
-
-[[nodiscard]] Placement placement_of(const std::vector<TestDevice>& devices);
-
 /// Version, variables and launch of a test on so many ranks; nodes 0: unknown.
 [[nodiscard]] MeasuredSoftware software_of(const NcclTest& test, const RunContext& context,
-                                           const Placement& placement, std::uint32_t ranks,
-                                           std::uint32_t nodes);
+                                           std::uint32_t ranks, std::uint32_t nodes);
 
 }  // namespace collsim
