@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "algorithms/nccl/io/nccl_version.hpp"
 #include "tools/option_values.hpp"
@@ -13,6 +15,8 @@ namespace collsim {
 namespace {
 
 constexpr NumberRange at_least_one{1, 1U << 20U};
+constexpr std::array<std::string_view, 3> launches{"process-per-gpu", "single-process",
+                                                   "cuda-graph"};
 
 void add_files(CLI::App& app, MeasurementOptions& options, FileNaming naming) {
   CLI::Option* files = app.add_option(
@@ -27,13 +31,28 @@ void add_files(CLI::App& app, MeasurementOptions& options, FileNaming naming) {
   }
 }
 
+/// A word, and for what launches several GPUs " -g N".
+bool is_launch(const std::string& text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string word = text.substr(0, end);
+  if (std::ranges::find(launches, word) == launches.end()) {
+    return false;
+  }
+  const std::string rest = text.substr(end);
+  constexpr std::string_view option = " -g ";
+  return rest.empty() ||
+         (word != launches.front() && rest.starts_with(option) &&
+          rest.find_first_not_of("0123456789", option.size()) == std::string::npos &&
+          rest.size() > option.size() && rest.size() < option.size() + 6 &&
+          rest[option.size()] != '0');
+}
+
 void set_launch(MeasurementHints& hints, const std::string& text) {
-  if (parse_launch(text, 1, 1).mode == LaunchMode::Unknown) {
+  if (!is_launch(text)) {
     throw InputError(
-        "expected process-per-gpu, single-process, \"single-process -g N\" or "
-        "cuda-graph, got " +
+        "expected process-per-gpu, single-process, \"single-process -g N\" or cuda-graph, got " +
             in_quotes(text),
-        "--launch", did_you_mean(text, {"process-per-gpu", "single-process", "cuda-graph"}));
+        "--launch", did_you_mean(text, {launches.begin(), launches.end()}));
   }
   hints.launch = text;
 }
