@@ -23,11 +23,11 @@ void add_files(CLI::App& app, MeasurementOptions& options, FileNaming naming) {
       naming == FileNaming::Words ? "FILE" : "--measurements", options.files,
       "measurements/1, or output of nccl-tests or rccl-tests (text, CSV, JSON), or lines of NCCL's "
       "inspector; may be given several times");
-  files->required()->take_all();
+  files->required()->take_all()->expected(-1);
   if (naming == FileNaming::Option) {
-    files->type_name("FILE")->expected(1)->group("Measurements");
+    files->type_name("FILE...")->group("Measurements");
   } else {
-    files->type_name("")->expected(-1);
+    files->type_name("");
   }
 }
 

@@ -137,6 +137,9 @@ TEST_CASE("roots and reductions tell the others") {
 
 TEST_CASE("a command line that was echoed tells the collective, if it fits") {
   CHECK(told("$ ./gather_perf -b 1M\n" + rows(4, 0.75, "none", "0")).collective == "gather");
+  CHECK(told("$ ./alltoallv_perf -b 1M\n" + rows(4, 0.75, "none", "-1", "N/A")).notes ==
+        "run.log:3:1: error: no measurement: alltoallv is not among the collectives that are "
+        "modelled (2 rows)");
   CHECK(told("$ ./all_reduce_perf -b 1M\n" + rows(4, 0.75, "sum", "-1")).collective ==
         "reduce_scatter");
 }
@@ -167,9 +170,10 @@ TEST_CASE("hints do not override what a file says, but for the launch") {
   CHECK(run.collective == CollectiveKind::AllReduce);
   CHECK(run.type == DataType::Float32);
   CHECK(run.software.mode.mode == LaunchMode::ProcessPerGpu);
-  REQUIRE(found.notes.size() == 2);
+  REQUIRE(found.notes.size() == 3);
   CHECK(found.notes[0].text == "--ranks is not used: the file lists 8");
   CHECK(found.notes[1].text == "--nodes is not used: the file lists 1");
+  CHECK(found.notes[2].text == "--collective is not used: the file tells it");
 
   const std::string csv =
       "size_bytes,time_us,algbw_GBs,busbw_GBs\r\n1073741824,4511.11,238.02,357.03\r\n";

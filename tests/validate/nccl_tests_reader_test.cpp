@@ -411,6 +411,15 @@ TEST_CASE("odd tables are noted") {
   CHECK(ours.runs.front().notes == "simulated by collsim 0.1.0, not measured");
 }
 
+TEST_CASE("rows of more ranks than the devices that are listed are dropped, not believed") {
+  // The last of 8 devices is missing: a busbw of 8 ranks contradicts the 7.
+  const std::string text = replaced(table(row(1 << 20, 40, 41)), "#  Rank  7", "#  Rark  7");
+  CHECK(refusal(text) ==
+        "run.log:16:1: error: no measurement: out of place: busbw contradicts size and time of "
+        "all_reduce on 7 ranks "
+        "(and 1 more that cannot be trusted)");
+}
+
 TEST_CASE("hostile sizes are refused, not computed with") {
   CHECK(
       refusal(
@@ -425,4 +434,9 @@ TEST_CASE("hostile sizes are refused, not computed with") {
     rows += "8 2 float sum -1 5.00 0.00 0.00 0\n";
   }
   CHECK(refusal(table(rows)) == "run.log: error: more than 200000 rows");
+  std::string roots;
+  for (int i = 0; i < 4097; ++i) {
+    roots += "1048576 262144 float none " + std::to_string(i) + " 40.00 26.21 26.21 0\n";
+  }
+  CHECK(refusal(table(roots)) == "run.log: error: more than 4096 runs");
 }

@@ -40,7 +40,7 @@ void require_runs(const Measurements& result) {
     const MeasurementNote& first = result.dropped.front();
     const std::size_t others = result.dropped.size() - 1;
     const std::string more =
-        others == 0 ? "" : " (and " + std::to_string(others) + " more rows that cannot be trusted)";
+        others == 0 ? "" : " (and " + std::to_string(others) + " more that cannot be trusted)";
     throw InputError("no measurement: " + first.text + more, {}, {}, first.place);
   }
   if (!result.notes.empty()) {

@@ -215,6 +215,8 @@ Json parse(std::string_view text, const std::string& file) {
     place.line = 1 + static_cast<std::uint32_t>(std::ranges::count(before, '\n'));
     place.column = static_cast<std::uint32_t>(before.size() - (before.rfind('\n') + 1));
     throw InputError("no JSON: a syntax error", {}, {}, std::move(place));
+  } catch (const Json::out_of_range&) {
+    throw InputError("no JSON: a number beyond 10^308", {}, {}, SourceLocation{file, 0, 0, {}});
   }
 }
 

@@ -62,7 +62,7 @@ std::optional<std::int64_t> counted_bytes(const TableRow& row) {
   return *row.count * element;
 }
 
-/// Ranks of which the quotient `ranks / (ranks − 1)` … is in the interval: n = 1 / (1 − f), of f = (n − 1) / n.
+/// The n of which (n − 1) / n is in the interval: from 1 / (1 − least) to 1 / (1 − most).
 RankRange ranks_of_fraction(double least, double most) {
   constexpr double unbounded = 1e9;
   RankRange range;

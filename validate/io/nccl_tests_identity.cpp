@@ -25,13 +25,8 @@ std::string list_of(const std::vector<CollectiveKind>& kinds) {
 
 std::optional<CollectiveKind> echoed_collective(const NcclTest& test, const RunContext& context,
                                                 const std::vector<CollectiveKind>& fitting) {
-  const auto& programs = context.facts->programs;
-  const auto behind =
-      std::ranges::upper_bound(programs, test.table_line, {}, &AtLine<std::string>::line);
-  if (behind == programs.begin() || std::prev(behind)->line < context.first_line) {
-    return std::nullopt;
-  }
-  const auto kind = parse_collective(std::prev(behind)->fact);
+  const auto program = echoed_program(test, context);
+  const auto kind = program ? parse_collective(*program) : std::nullopt;
   return kind && std::ranges::find(fitting, *kind) != fitting.end() ? kind : std::nullopt;
 }
 
@@ -69,23 +64,40 @@ std::optional<CollectiveKind> kind_of_others(const NcclTest& test, const RunCont
   return kind;
 }
 
+/// The collectives that fit the table, on the ranks that are known.
+std::vector<CollectiveKind> fitting_kinds(const NcclTest& test, const RunContext& context,
+                                          const TableEvidence& evidence) {
+  const std::uint32_t listed = test.placement.ranks;
+  if (listed != 0) {
+    std::vector<CollectiveKind> fitting = evidence.kinds(listed);
+    // Lines of devices may be missing: then the rows are dropped, since they contradict the ranks.
+    return fitting.empty() ? evidence.kinds(std::nullopt) : fitting;
+  }
+  std::vector<CollectiveKind> fitting = evidence.kinds(std::nullopt);
+  return fitting.size() > 1 && context.hints->ranks ? evidence.kinds(context.hints->ranks)
+                                                    : fitting;
+}
+
 CollectiveKind collective_of(const NcclTest& test, const RunContext& context,
                              const TableEvidence& evidence, Measurements& result) {
-  if (const auto announced = parse_collective(test.program); announced && !test.program.empty()) {
-    return *announced;
+  const auto chosen = [&](CollectiveKind kind, const char* why) {
+    if (why != nullptr) {
+      add_note(result, test.table_line, std::string(name_of(kind)) + ": " + why);
+    }
+    if (context.hints->collective.value_or(kind) != kind) {
+      add_note(result, test.table_line, "--collective is not used: the file tells it");
+    }
+    return kind;
+  };
+  if (const auto announced = parse_collective(test.program)) {
+    return chosen(*announced, nullptr);
   }
-  const auto known = test.placement.ranks != 0 ? std::optional(test.placement.ranks) : std::nullopt;
-  std::vector<CollectiveKind> fitting = evidence.kinds(known);
-  if (fitting.size() > 1 && !known && context.hints->ranks) {
-    fitting = evidence.kinds(context.hints->ranks);
-  }
+  const std::vector<CollectiveKind> fitting = fitting_kinds(test, context, evidence);
   if (const auto kind = echoed_collective(test, context, fitting)) {
-    return *kind;
+    return chosen(*kind, nullptr);
   }
   if (fitting.size() == 1) {
-    add_note(result, test.table_line,
-             std::string(name_of(fitting.front())) + ": told by its columns and bandwidths");
-    return fitting.front();
+    return chosen(fitting.front(), "told by its columns and bandwidths");
   }
   const auto fits = [&fitting](CollectiveKind kind) {
     return fitting.empty() || std::ranges::find(fitting, kind) != fitting.end();
@@ -94,14 +106,10 @@ CollectiveKind collective_of(const NcclTest& test, const RunContext& context,
     return *hint;
   }
   if (const auto told = kind_of_others(test, context); told && fits(*told)) {
-    add_note(result, test.table_line,
-             std::string(name_of(*told)) + ": as the other tables of the file with these columns");
-    return *told;
+    return chosen(*told, "as the other tables of the file with these columns");
   }
   if (const auto named = collective_of_file(result.file); named && fits(*named)) {
-    add_note(result, test.table_line,
-             std::string(name_of(*named)) + ": guessed from the name of the file");
-    return *named;
+    return chosen(*named, "guessed from the name of the file");
   }
   const std::string which = fitting.empty() ? "" : ": it may be " + list_of(fitting);
   throw InputError("the table does not tell which collective it is of" + which, "--collective",
@@ -136,6 +144,16 @@ std::uint32_t ranks_of(const NcclTest& test, const RunContext& context,
 }
 
 }  // namespace
+
+std::optional<std::string> echoed_program(const NcclTest& test, const RunContext& context) {
+  const auto& programs = context.facts->programs;
+  const auto behind =
+      std::ranges::upper_bound(programs, test.table_line, {}, &AtLine<std::string>::line);
+  if (behind == programs.begin() || std::prev(behind)->line < context.first_line) {
+    return std::nullopt;
+  }
+  return std::prev(behind)->fact;
+}
 
 std::optional<CollectiveKind> told_kind(const NcclTest& test) {
   if (!test.program.empty()) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "validate/io/nccl_tests_evidence.hpp"
 #include "validate/io/nccl_tests_software.hpp"
@@ -16,6 +17,10 @@ struct TableIdentity {
   CollectiveKind kind = CollectiveKind::AllReduce;
   std::uint32_t ranks = 0;
 };
+
+/// The program of the last command line or title before the table.
+[[nodiscard]] std::optional<std::string> echoed_program(const NcclTest& test,
+                                                        const RunContext& context);
 
 /// The collective that the test says or its table tells alone; absent where there is a doubt.
 [[nodiscard]] std::optional<CollectiveKind> told_kind(const NcclTest& test);

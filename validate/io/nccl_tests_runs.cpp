@@ -16,6 +16,7 @@ namespace collsim {
 namespace {
 
 constexpr double ps_per_us = 1e6;
+constexpr std::size_t most_runs = 4096;
 
 /// Whether a table goes on where the one before it ended: a test for each size, one after the other.
 bool continues(const MeasuredRun& before, const MeasuredRun& run) {
@@ -68,8 +69,10 @@ std::string RunMaker::refusal() const {
     return std::to_string(placement_.groups) +
            " groups of ranks ran beside each other (NCCL_TESTS_SPLIT): not the times of one";
   }
-  if (!test_.program.empty() && !parse_collective(test_.program)) {
-    return test_.program + " is not among the collectives that are modelled";
+  const std::string program =
+      test_.program.empty() ? echoed_program(test_, context_).value_or("") : test_.program;
+  if (!program.empty() && !parse_collective(program)) {
+    return program + " is not among the collectives that are modelled";
   }
   if (placement_.ranks == 1) {
     return "a single rank: nothing is sent";
@@ -102,6 +105,9 @@ MeasuredRun& RunMaker::run_for(const MeasuredRun& like, const TableRow& row,
   const int redop = row.redop ? static_cast<int>(*row.redop) : -1;
   const auto [at, is_new] = run_of_.try_emplace({type, redop, row.root.value_or(-1)}, runs.size());
   if (is_new) {
+    if (runs.size() == most_runs) {
+      throw InputError("more than " + std::to_string(most_runs) + " runs");
+    }
     runs.push_back(like);
     runs.back().type = type;
     runs.back().redop = reduces(like.collective) ? row.redop : std::nullopt;
@@ -163,8 +169,10 @@ void RunMaker::add_rows(const MeasuredRun& like) {
     note_missing(run);
     if (!result_.runs.empty() && continues(result_.runs.back(), run)) {
       std::ranges::copy(run.rows, std::back_inserter(result_.runs.back().rows));
-    } else {
+    } else if (result_.runs.size() < most_runs) {
       result_.runs.push_back(std::move(run));
+    } else {
+      throw InputError("more than " + std::to_string(most_runs) + " runs");
     }
   }
 }
@@ -238,6 +246,7 @@ void RunMaker::note_test() {
 /// Sizes whose halves differ, and sizes that take less time than smaller ones.
 void RunMaker::note_odd_times(const MeasuredRun& run) {
   constexpr double much = 1.2;
+  constexpr double much_less = 0.8;
   std::size_t differing = 0;
   std::size_t falling = 0;
   std::map<std::optional<InPlace>, MeasuredRow> last;
@@ -248,14 +257,10 @@ void RunMaker::note_odd_times(const MeasuredRun& run) {
       const auto other = static_cast<double>(run.rows[i - 1].time.count());
       differing += std::max(time, other) > much * std::min(time, other) ? 1U : 0U;
     }
-    const auto [before, is_first] = last.try_emplace(row.in_place, row);
-    if (!is_first) {
-      const bool falls =
-          before->second.bytes<row.bytes&& static_cast<double>(before->second.time.count())> much *
-          time;
-      falling += falls ? 1U : 0U;
-      before->second = row;
-    }
+    const auto [at, is_first] = last.try_emplace(row.in_place, row);
+    const MeasuredRow before = std::exchange(at->second, row);
+    const double least = much_less * static_cast<double>(before.time.count());
+    falling += !is_first && row.bytes > before.bytes && time < least ? 1U : 0U;
   }
   if (differing != 0) {
     add_note(result_, test_.table_line,

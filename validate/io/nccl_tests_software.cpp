@@ -45,7 +45,7 @@ void add_logged(const NcclTest& test, const RunContext& context, MeasuredSoftwar
     software.nccl = version.nccl;
     software.cuda = version.cuda;
   }
-  constexpr std::size_t most_variables = 256;
+  constexpr std::size_t most_variables = 64;
   for (const auto& [line, variable] :
        facts_of(context.facts->variables, context.first_line, test.last_line)) {
     auto& known = software.environment;
