@@ -71,8 +71,8 @@ TEST_CASE("samples of nccl-tests are read or refused") {
           // Two rows and their rests (lines 41, 236, 325, 499), and a third whose rest is not in the excerpt.
           {"interleaved-log-splits-result-rows.txt",
            "41: no measurement: a line of NCCL begins in the middle of the row (and 4 more that "
-           "cannot be "
-           "trusted)"},
+           "cannot "
+           "be trusted)"},
           {"non-mpi-build-under-mpirun-doubled-headers.txt",
            "8: no measurement: each process ran a test of its own, with a Rank 0 of its own: "
            "nccl-tests was built "
