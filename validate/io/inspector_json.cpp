@@ -65,15 +65,15 @@ std::int64_t whole_of(const Json& value) {
 /// nccl-tests' size of a call whose line gives the bytes of one rank's part, or of all: what the bandwidth is of.
 std::optional<std::int64_t> size_of_call(std::int64_t bytes, std::int64_t time_us, double algbw,
                                          std::uint32_t ranks) {
-  constexpr double GBps_us = 1e3;
+  constexpr double bytes_per_us = 1e3;
   constexpr double tolerance = 0.01;  // six decimals, of which small bandwidths leave few digits
-  const double moved = algbw * static_cast<double>(time_us) * GBps_us;
+  const double moved = algbw * static_cast<double>(time_us) * bytes_per_us;
   for (const std::int64_t blocks : {std::int64_t{1}, std::int64_t{ranks}}) {
     if (bytes > (std::int64_t{1} << 62U) / blocks) {
       continue;
     }
     const auto size = static_cast<double>(bytes * blocks);
-    const double rounding = 1e-6 * static_cast<double>(time_us) * GBps_us;
+    const double rounding = 1e-6 * static_cast<double>(time_us) * bytes_per_us;
     if (std::abs(moved - size) <= tolerance * size + rounding) {
       return bytes * blocks;
     }

@@ -162,7 +162,7 @@ void TestReader::row(const TextLine& line) {
     throw InputError("more than " + std::to_string(most_rows) + " rows");
   }
   read.row->line = line.number;
-  test_.rows.push_back(*std::move(read.row));
+  test_.rows.push_back(*read.row);
 }
 
 void TestReader::take(const TextLine& line) {

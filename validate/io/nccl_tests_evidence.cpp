@@ -13,7 +13,7 @@ namespace collsim {
 
 namespace {
 
-constexpr double bytes_per_us_of_GBps = 1e3;
+constexpr double bytes_per_us = 1e3;
 constexpr double tiny = 1e-9;  // of what binary fractions cost
 
 constexpr std::array all_kinds{
@@ -28,11 +28,11 @@ struct Interval {
 
 /// algbw in GB/s by size and time, as the time is printed.
 Interval bandwidth_of(const TableRow& row, const RowHalf& half) {
-  const double GB_us = static_cast<double>(row.size) / bytes_per_us_of_GBps;
+  const double per_us = static_cast<double>(row.size) / bytes_per_us;
   const PrintedNumber& time = half.time_us;
   const double shortest = time.least();
-  return {GB_us / time.most() * (1 - tiny),
-          shortest > 0 ? GB_us / shortest * (1 + tiny) : std::numeric_limits<double>::infinity()};
+  return {per_us / time.most() * (1 - tiny),
+          shortest > 0 ? per_us / shortest * (1 + tiny) : std::numeric_limits<double>::infinity()};
 }
 
 bool overlaps(const Interval& interval, const PrintedNumber& number) {

@@ -17,6 +17,7 @@ constexpr std::uint32_t most_ranks = 1U << 20U;
 
 std::string list_of(const std::vector<CollectiveKind>& kinds) {
   std::vector<std::string> names;
+  names.reserve(kinds.size());
   for (const CollectiveKind kind : kinds) {
     names.emplace_back(name_of(kind));
   }
