@@ -61,7 +61,10 @@ std::string headline_of(const MeasuredRun& run) {
 std::string details_of(const MeasuredRun& run) {
   std::string environment;
   for (const auto& [name, value] : run.software.environment) {
-    environment += (environment.empty() ? "" : " ") + name + "=" + value;
+    environment += environment.empty() ? "" : " ";
+    environment += name;
+    environment += "=";
+    environment += value;
   }
   constexpr std::size_t longest = 400;
   std::string text;

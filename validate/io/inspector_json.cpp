@@ -126,7 +126,7 @@ std::optional<Sample> sample_of(const Json& line) {
 /// Gathers the calls of all communicators.
 class Calls {
  public:
-  void add(Sample sample, std::uint32_t line) {
+  void add(const Sample& sample, std::uint32_t line) {
     const Key key{sample.communicator, sample.kind, sample.ranks, sample.nodes};
     Group& group = groups_[key];
     group.line = group.line == 0 ? line : group.line;
@@ -211,9 +211,9 @@ void read_lines(std::string_view text, const MeasurementHints& hints, Measuremen
       add_dropped(result, line.number, last ? "the file is cut here" : "no whole line of JSON");
       continue;
     }
-    if (auto sample = sample_of(document)) {
+    if (const auto sample = sample_of(document)) {
       if (sample->why_not.empty()) {
-        calls.add(*std::move(sample), line.number);
+        calls.add(*sample, line.number);
       } else {
         add_dropped(result, line.number, sample->why_not);
       }

@@ -13,7 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view schema = "measurements/1";
 constexpr double ps_per_us = 1e6;
-constexpr double bytes_per_GB = 1e9;
 constexpr double longest_us = 1e12;  // 11 days
 constexpr std::uint32_t most_ranks = 1U << 24U;
 

@@ -196,7 +196,7 @@ std::optional<std::string_view> program_named_in(std::string_view line) {
       "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",   "alltoall",
       "alltoallv",  "gather",     "scatter",        "sendrecv",  "hypercube"};
   const std::string_view name = line.substr(begin, at - begin);
-  const auto found = std::ranges::find(programs, name);
+  const auto* const found = std::ranges::find(programs, name);
   return found == programs.end() ? std::nullopt : std::optional(*found);
 }
 
