@@ -57,6 +57,7 @@ TEST_CASE("what is written is read again") {
 
 TEST_CASE("what is wrong in a file of measurements is told with its place") {
   CHECK(refusal("{") == "m.json:1:1: error: no JSON: a syntax error");
+  CHECK(refusal(R"({"schema": 1e999})") == "m.json: error: no JSON: a number beyond 10^308");
   CHECK(refusal(R"({"schema": "measurements/2"})") ==
         "m.json: error: schema: expected \"measurements/1\", got \"measurements/2\"");
   CHECK(refusal(document(R"({"collective": "all_redcue", "ranks": 8, "rows": []})"))

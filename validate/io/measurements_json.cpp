@@ -13,7 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view schema = "measurements/1";
 constexpr double ps_per_us = 1e6;
-constexpr double bytes_per_GB = 1e9;
 constexpr double longest_us = 1e12;  // 11 days
 constexpr std::uint32_t most_ranks = 1U << 24U;
 
@@ -215,6 +214,8 @@ Json parse(std::string_view text, const std::string& file) {
     place.line = 1 + static_cast<std::uint32_t>(std::ranges::count(before, '\n'));
     place.column = static_cast<std::uint32_t>(before.size() - (before.rfind('\n') + 1));
     throw InputError("no JSON: a syntax error", {}, {}, std::move(place));
+  } catch (const Json::out_of_range&) {
+    throw InputError("no JSON: a number beyond 10^308", {}, {}, SourceLocation{file, 0, 0, {}});
   }
 }
 
@@ -334,6 +335,7 @@ std::string write_measurements_json(const Measurements& measurements) {
   json["runs"] = Json::array();
   for (const MeasuredRun& run : measurements.runs) {
     json["runs"].push_back(run_json(run));
+    set_text(json["runs"].back(), "cause", measurements.cause);
   }
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
