@@ -19,6 +19,8 @@ namespace collsim {
 
 namespace {
 
+constexpr std::string_view assumed_version = "2.28";
+
 /// "CLUSTER=FILE", or a file alone.
 struct FileOfCluster {
   std::string cluster;
@@ -92,7 +94,9 @@ class Loader {
     }
     MeasuredMachine machine;
     machine.machine = std::make_unique<Machine>(load_machine(cluster, *output_));
-    machine.measurements = std::make_unique<Measurements>(load_measurements(found(what.file)));
+    machine.measurements = std::make_unique<Measurements>(
+        load_measurements(found(what.file), options_->measurements.hints));
+    note_measurements(*output_, *machine.measurements);
     for (const MeasuredRun& run : machine.measurements->runs) {
       add_table(machine, run, cluster);
     }
@@ -115,9 +119,7 @@ class Loader {
       table->machine = machine.measurements->machine;
       table->run = &run;
       table->cluster = &machine.machine->cluster;
-      table->launch = options_->launch.empty()
-                          ? run.software.mode
-                          : parse_launch(options_->launch, run.ranks, run.nodes);
+      table->launch = run.software.mode;
       const NcclJob job = job_of(*machine.machine, run);
       table->nodes = *job.nodes;
       table->nccl = version_of(run);
@@ -133,6 +135,9 @@ class Loader {
 
   /// Nodes of the cluster: a rack with one NVLink domain is one node to NCCL, whatever trays a table counts.
   [[nodiscard]] static NcclJob job_of(const Machine& machine, const MeasuredRun& run) {
+    if (run.ranks == 0) {
+      throw InputError("it does not tell its ranks: --ranks N, if you know them");
+    }
     const std::uint32_t gpus = machine.cluster.spec().node.gpus;
     std::uint32_t nodes = run.nodes == 0 ? (run.ranks + gpus - 1) / gpus : run.nodes;
     const std::uint32_t there = machine.cluster.graph().nodes();
@@ -165,9 +170,9 @@ class Loader {
   [[nodiscard]] std::string version_of(const MeasuredRun& run) {
     const std::optional<nccl::NcclVersion> said = version_in(run.software.nccl);
     if (!said) {
-      note_once("tables that name no version of NCCL are predicted as " + options_->nccl +
-                " (--nccl)");
-      return options_->nccl;
+      note_once("tables that name no version of NCCL are predicted as " +
+                std::string(assumed_version) + " (--nccl)");
+      return std::string(assumed_version);
     }
     std::string version = nearest_listed(listed_, *said);
     if (version != nccl::to_text(*said)) {
@@ -225,18 +230,14 @@ class Loader {
 void add_measured_tables_options(CLI::App& app, MeasuredTablesOptions& options) {
   add_cluster_options(app, options.cluster);
   app.get_option("--cluster")->required(false);
-  app.add_option("--measurements", options.files,
-                 "a file, or a name of `collsim list measurements`; with CLUSTER= if it is not of "
-                 "--cluster's")
-      ->type_name("[CLUSTER=]FILE")
-      ->required()
-      ->take_all()
-      ->group("Cluster");
-  add_text(app, "--nccl", options.nccl, "VERSION", "of tables that name none")->group("NCCL");
-  add_text(app, "--launch", options.launch, "MODE",
-           "how tables were launched: process-per-gpu, \"single-process -g 8\", cuda-graph")
-      ->default_str("what they say")
-      ->group("NCCL");
+  add_measurement_options(app, options.measurements, FileNaming::Option);
+  app.get_option("--measurements")
+      ->type_name("[CLUSTER=]FILE...")
+      ->description(
+          "a name (`collsim list measurements`), or a file: measurements/1, output of nccl-tests "
+          "or "
+          "rccl-tests (text, CSV, JSON), lines of NCCL's inspector; of another cluster than "
+          "--cluster with its name before it");
 }
 
 std::vector<MeasuredMachine> load_measured_machines(const MeasuredTablesOptions& options,
@@ -244,7 +245,7 @@ std::vector<MeasuredMachine> load_measured_machines(const MeasuredTablesOptions&
   Loader loader(options, output);
   std::vector<MeasuredMachine> machines;
   std::size_t tables = 0;
-  for (const std::string& file : options.files) {
+  for (const std::string& file : options.measurements.files) {
     machines.push_back(loader.load(file));
     tables += machines.back().tables.size();
     for (const std::string& why : machines.back().left_out) {

@@ -8,6 +8,7 @@
 
 #include "study/measured_calls.hpp"
 #include "tools/cluster_options.hpp"
+#include "tools/measurement_options.hpp"
 #include "tools/nccl_options.hpp"
 #include "tools/output.hpp"
 #include "validate/measurement.hpp"
@@ -16,13 +17,10 @@ namespace collsim {
 
 struct MeasuredTablesOptions {
   ClusterOptions cluster;
-  std::vector<std::string> files;  ///< [CLUSTER=]FILE
-  /// For tables that name no version of NCCL, and how they were launched.
-  std::string nccl = "2.28";
-  std::string launch;
+  MeasurementOptions measurements;  ///< files may have a cluster before them: CLUSTER=FILE
 };
 
-/// Adds --cluster, --set, --config-dir, --measurements, --nccl and --launch.
+/// Adds --cluster, --set, --config-dir, and those of add_measurement_options.
 void add_measured_tables_options(CLI::App& app, MeasuredTablesOptions& options);
 
 /// A cluster and the tables of one file on it.
