@@ -14,6 +14,11 @@
 // Of the transfers with one bottleneck only the earliest to depart are in the event queue: whatever
 // comes before the next ones changes what the link gives, and then they are looked at again.
 //
+// Where only a few transfers are on all links that the open routes join (see flow_groups.hpp), nothing is
+// searched: what they get is looked up (see known_shares.hpp) or solved for all of them, and only the
+// earliest of all are in the event queue. With more of them, or when a capacity changes, they are
+// searched as above until the last one has left.
+//
 // Ignored: queues, congestion control, packets; a change of rate reaches everybody at once.
 
 #include <algorithm>
@@ -23,6 +28,8 @@
 #include <vector>
 
 #include "sim/fair_share.hpp"
+#include "sim/flow_groups.hpp"
+#include "sim/known_shares.hpp"
 #include "sim/link_take.hpp"
 #include "sim/link_usage.hpp"
 #include "sim/network.hpp"
@@ -33,7 +40,8 @@ namespace collsim {
 
 class FlowNetwork final : public Network {
  public:
-  FlowNetwork(const Graph& graph, EventQueue& queue);
+  /// `few`: transfers of a group that are not searched; no result depends on it.
+  FlowNetwork(const Graph& graph, EventQueue& queue, std::size_t few = 16);
 
   [[nodiscard]] PathId open(const Route& route) override;
   void close(PathId path) override { paths_.close(path); }
@@ -74,6 +82,7 @@ class FlowNetwork final : public Network {
     bool booked = false;     ///< in what its links give; not before it shares one
     bool scheduled = false;  ///< its departure event of this generation is in the queue
     bool capacity_changed = false;  ///< has an entry in alone_
+    bool grouped = false;           ///< among the few of its group; then on no link's list
   };
   /// A transfer on a link; out of date when the births differ.
   struct Occupant {
@@ -131,7 +140,23 @@ class FlowNetwork final : public Network {
   void apply_capacity_changes();
   void advance_alone(TransferId id, Rate full_rate);
   [[nodiscard]] Duration wire_time(TransferId id);
+  void enter_links(TransferId id);
   void leave_links(const Transfer& transfer);
+
+  // flow_few.cpp: groups of links with few transfers
+  [[nodiscard]] std::uint32_t group_of(const Transfer& transfer) const {
+    return groups_.number_of(paths_.hop(transfer.first_hop).resource);
+  }
+  void mark_changed(std::uint32_t group);
+  void enter_group(TransferId id);
+  void leave_group(TransferId id);
+  void search_from_now_on(FlowGroup& group);
+  void settle_groups();
+  void settle_group(FlowGroup& group);
+  void share_alone(TransferId id);
+  void share_among_few(const FlowGroup& group);
+  [[nodiscard]] std::span<const KnownShares::Share> solve_few(const FlowGroup& group);
+  void note_start(const Transfer& transfer);
 
   [[nodiscard]] bool shares_no_link(const Transfer& transfer) const;
   [[nodiscard]] Solution alone(TransferId id);
@@ -156,6 +181,9 @@ class FlowNetwork final : public Network {
   PathTable paths_;
   LinkUsage usage_;
   FairShareSolver solver_;
+  std::size_t few_;
+  FlowGroups groups_;
+  KnownShares known_;
   SlotPool<TransferId, Transfer> transfers_;
   std::vector<LinkState> links_;
   std::vector<LinkMark> marks_;                     ///< by link
@@ -173,6 +201,7 @@ class FlowNetwork final : public Network {
   std::vector<TransferId> started_;
   std::vector<LinkId> dirty_;  ///< links whose flows have to be solved again
   std::vector<CapacityChange> changes_;
+  std::vector<std::uint32_t> changed_groups_;
 
   // The settle() at hand; kept to reuse the memory.
   std::vector<TransferId> to_solve_;         ///< started, and sharing links

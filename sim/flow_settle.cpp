@@ -293,9 +293,7 @@ void FlowNetwork::apply_solutions() {
 void FlowNetwork::settle_started() {
   for (const TransferId id : started_) {
     Transfer& transfer = transfers_[id];
-    for (const ResourceUse& hop : paths_.hops(transfer.path)) {
-      usage_.note_peak(LinkId(hop.resource));
-    }
+    note_start(transfer);
     if (shares_no_link(transfer)) {
       set_rate(transfer, alone(id));
       schedule(id);
@@ -313,6 +311,7 @@ void FlowNetwork::settle_started() {
 
 void FlowNetwork::settle() {
   first_search_ = search_ + 1;
+  settle_groups();
   if (!changes_.empty()) {
     apply_capacity_changes();
   }
