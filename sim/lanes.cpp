@@ -89,8 +89,10 @@ void LaneEngine::deactivate(OperationId id) {
   for (LaneState& lane : operation.lanes) {
     forget_targets(lane);
   }
-  for (const auto& [lane, group] : operation.group_paths) {
-    routes_.release(group.path);
+  for (const auto& [lane, groups] : operation.group_paths) {
+    for (const GroupPath& group : groups.paths) {
+      routes_.release(group.path);
+    }
   }
   for (const LaneHistory& history : operation.histories) {
     critical_paths_->release(history.stretch);

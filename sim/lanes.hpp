@@ -133,7 +133,7 @@ class LaneEngine {
   void start_through_switch(OperationState& operation, std::uint32_t lane);
   [[nodiscard]] PathId path_through_switch(OperationState& operation, std::uint32_t lane);
   void left_through_switch(const Departure& departure);
-  void forget_switch_path(OperationState& operation, std::uint32_t lane);
+  PathId open_through_switch(const OperationState& operation, std::uint32_t lane);
 
   // lane_network.cpp: messages that a proxy sends
   void stage_message(OperationState& operation, std::uint32_t message);
