@@ -41,7 +41,7 @@ namespace collsim {
 class FlowNetwork final : public Network {
  public:
   /// `few`: transfers of a group that are not searched; no result depends on it.
-  FlowNetwork(const Graph& graph, EventQueue& queue, std::size_t few = 100);
+  FlowNetwork(const Graph& graph, EventQueue& queue, std::size_t few = 32);
 
   [[nodiscard]] PathId open(const Route& route) override;
   void close(PathId path) override { paths_.close(path); }
