@@ -51,6 +51,7 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Trans
   transfer.path = path;
   transfer.tag = tag;
   transfer.terms = terms;
+  weighted_ = weighted_ || terms.weight != 1;
   ++under_way_;
   if (bytes == Bytes(0)) {
     transfer.departure = now;

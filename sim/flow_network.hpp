@@ -24,7 +24,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/fair_share.hpp"
@@ -103,6 +105,20 @@ class FlowNetwork final : public Network {
     bool binds = false;         ///< may be the bottleneck of those that are booked
     bool dirty = false;         ///< in dirty_
     bool listed = false;        ///< binds, or did since it was last without transfers
+    std::uint32_t near = 0;     ///< in near_links_, where this search of settle_near() came here
+  };
+  /// A link of transfers that settle_near() solves for.
+  struct NearLink {
+    LinkId link;
+    Rate top;               ///< the highest of theirs on it
+    Rate others;            ///< the highest of the others, if known
+    std::int64_t load = 0;  ///< of all on it, see LinkTake
+    U128 taken = 0;         ///< by those solved for
+    bool was_full = false;  ///< may have held somebody back before
+    bool changed = false;   ///< what is taken of it, or its capacity
+    bool asked = false;     ///< whom it held back has joined
+    bool known = false;
+    bool ties = false;  ///< those as high as `top` are to join
   };
   /// What a transfer gets from this settle() on.
   struct Solution {
@@ -126,6 +142,8 @@ class FlowNetwork final : public Network {
   bool update_binds(LinkId link) {
     const bool binds = links_[link.index()].take.binds(paths_.capacities()[link.index()], drift_);
     marks_[link.index()].binds = binds;
+    narrow_ =
+        narrow_ || links_[link.index()].take.is_narrow(paths_.capacities()[link.index()], drift_);
     if (binds) {
       list(link);
     }
@@ -172,7 +190,25 @@ class FlowNetwork final : public Network {
   void solve_component(std::size_t begin, std::size_t end);
   void set_solution(TransferId id, const Solution& solution);
   void find_overloaded();
+  void solve_components();
   void apply_solutions();
+
+  // flow_spread.cpp: where a change dies out
+  [[nodiscard]] bool settle_near();
+  [[nodiscard]] Rate present_rate(TransferId id) const;
+  NearLink& near_link(LinkId link);
+  void reach(TransferId id);
+  [[nodiscard]] bool solve_near();
+  bool spread_over_all();
+  void spread_over(std::size_t number);
+  [[nodiscard]] bool is_used_up(const NearLink& near) const;
+  [[nodiscard]] bool has_changed(LinkId link) const;
+  void list_others(LinkId link);
+  [[nodiscard]] bool spread_over_ties();
+  [[nodiscard]] std::optional<LinkId> bottleneck_of(TransferId id, const FairShare& share,
+                                                    bool& unsure) const;
+  void take_near_solution();
+
   void drop_departed(LinkState& state) const;
   void set_rate(Transfer& transfer, const Solution& solution);
   void schedule(TransferId id);
@@ -196,6 +232,8 @@ class FlowNetwork final : public Network {
   std::int64_t drift_ = 64;
   std::int64_t largest_denominator_ = 1;  ///< of any hop
   bool drift_grew_ = false;               ///< so that links may bind that did not
+  bool narrow_ = false;                   ///< some link has been, see LinkTake
+  bool weighted_ = false;                 ///< some transfer had another weight than 1
 
   // Since the last settle().
   std::vector<TransferId> started_;
@@ -213,6 +251,9 @@ class FlowNetwork final : public Network {
   std::vector<std::size_t> use_ends_;  ///< in uses_, by position in components_
   std::vector<FairShareFlow> flows_;
   std::vector<FairShare> shares_;
+  std::vector<NearLink> near_links_;
+  std::vector<std::int64_t> near_capacities_;        ///< by link: what the others leave of it
+  std::vector<std::pair<TransferId, Rate>> others_;  ///< of a link
 };
 
 }  // namespace collsim

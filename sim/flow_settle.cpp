@@ -110,7 +110,7 @@ void FlowNetwork::add_to_component(TransferId id) {
   }
   if (transfer.solution >= solutions_.size() || solutions_[transfer.solution].transfer != id) {
     transfer.solution = static_cast<std::uint32_t>(solutions_.size());
-    solutions_.push_back({id, transfer.bottleneck, false, transfer.rate});
+    solutions_.push_back({id, transfer.bottleneck, transfer.of_link, transfer.rate});
   }
 }
 
@@ -249,6 +249,14 @@ void FlowNetwork::solve_component(std::size_t begin, std::size_t end) {
   }
 }
 
+void FlowNetwork::solve_components() {
+  std::size_t begin = 0;
+  for (const std::size_t end : component_ends_) {
+    solve_component(begin, end);
+    begin = end;
+  }
+}
+
 /// Links that were left out and bind now: to be solved for, too.
 void FlowNetwork::find_overloaded() {
   if (drift_grew_) {
@@ -322,14 +330,20 @@ void FlowNetwork::settle() {
     return;
   }
   fuller_.clear();  // what was booked up to here has not changed
+  constexpr int most_attempts = 8;
+  int attempts = 0;
+  while (attempts < most_attempts && settle_near()) {
+    ++attempts;
+    find_overloaded();
+    if (dirty_.empty()) {
+      apply_solutions();
+      return;
+    }
+  }
   first_search_ = search_ + 1;
   do {
     search_components();
-    std::size_t begin = 0;
-    for (const std::size_t end : component_ends_) {
-      solve_component(begin, end);
-      begin = end;
-    }
+    solve_components();
     find_overloaded();
   } while (!dirty_.empty());
   apply_solutions();

@@ -121,6 +121,33 @@ TEST_CASE("few transfers get what they would if they were searched", "[flow_netw
   }));
 }
 
+// Without weights and with wide links a change is followed only as far as it reaches. Many links with few
+// transfers each, so that it dies out; and whole capacities and halves, so that many are tied.
+TEST_CASE("rates that a change does not reach are those of the whole", "[flow_network]") {
+  CHECK(rc::check("spread = reference", [] {
+    CaseShape shape;
+    shape.weights = false;
+    shape.links = *rc::gen::inRange<std::uint32_t>(2, 60);
+    shape.transfers = *rc::gen::inRange<std::uint32_t>(2, 120);
+    shape.hops_in = *rc::gen::inRange<std::uint32_t>(2, 30);
+    shape.caps = *rc::gen::arbitrary<bool>();
+    if (*rc::gen::arbitrary<bool>()) {
+      shape.usual_capacity = 1'000'000'000'000'001;  // odd: halves are rounded
+    }
+    if (*rc::gen::arbitrary<bool>()) {
+      shape.least_capacity = shape.usual_capacity / 2;
+      shape.capacities = 2;
+    }
+    shape.bytes = *rc::gen::element<std::int64_t>(500, 5000);
+    std::mt19937_64 random(*rc::gen::arbitrary<std::uint32_t>());
+    FlowWays ways;
+    ways.few = *rc::gen::element<std::size_t>(0, 0, 3);
+    for (int i = 0; i < 10; ++i) {
+      RC_ASSERT(equals_reference(random_case(random, shape), ways));
+    }
+  }));
+}
+
 TEST_CASE("the order of starts within an instant changes nothing", "[flow_network]") {
   std::mt19937_64 random(9);
   bool same = true;

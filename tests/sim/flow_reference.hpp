@@ -46,6 +46,7 @@ struct CaseShape {
   std::int64_t bytes = 500;
   std::int64_t tick = 50;  ///< starts lie some of these apart, in ps
   bool caps = false;
+  bool weights = true;
 };
 
 inline RandomCase random_case(std::mt19937_64& random, const CaseShape& shape = {}) {
@@ -82,7 +83,7 @@ inline RandomCase random_case(std::mt19937_64& random, const CaseShape& shape = 
     }
     transfer.bytes =
         Bytes(below(3) == 0 ? below_signed(shape.bytes) : shape.bytes / 5 * below_signed(4));
-    if (below(3) == 0) {
+    if (shape.weights && below(3) == 0) {
       transfer.terms.weight = static_cast<std::uint32_t>(1 + below(3));
     }
     if (below(3) == 0) {
