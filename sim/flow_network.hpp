@@ -3,13 +3,13 @@
 // The `flow` model: transfers are fluid flows that share links max-min fairly (see fair_share.hpp).
 //
 // Rates change only where something happens: when a transfer starts or departs or a capacity
-// changes, settle() solves what hangs together with it, once per instant. Transfers hang together
-// only through links that may be somebody's bottleneck (see link_take.hpp); a link with something
-// to spare is left out, and taken in where the new rates would use it up: then those on it are
-// solved again with it. A transfer that shares no link needs no solver: its rate is the full rate of
-// its route. A transfer's progress is settled (rounded down) only when its rate becomes another
-// fraction, never because it was solved again, so results do not depend on what happens to others
-// that leaves its rate alone.
+// changes, settle() solves for those that the change reaches (see flow_spread.cpp), or for all that hangs
+// together with it, once per instant. Transfers hang together only through links that may be somebody's
+// bottleneck (see link_take.hpp); a link with something to spare is left out, and taken in where the
+// new rates would use it up: then those on it are solved again with it. A transfer that shares no link
+// needs no solver: its rate is the full rate of its route. A transfer's progress is settled (rounded
+// down) only when its rate becomes another fraction, never because it was solved again, so results do
+// not depend on what happens to others that leaves its rate alone.
 //
 // Of the transfers with one bottleneck only the earliest to depart are in the event queue: whatever
 // comes before the next ones changes what the link gives, and then they are looked at again.
@@ -110,13 +110,14 @@ class FlowNetwork final : public Network {
   /// A link of transfers that settle_near() solves for.
   struct NearLink {
     LinkId link;
-    Rate top;               ///< the highest of theirs on it
-    Rate others;            ///< the highest of the others, if known
-    std::int64_t load = 0;  ///< of all on it, see LinkTake
-    U128 taken = 0;         ///< by those solved for
-    bool was_full = false;  ///< may have held somebody back before
-    bool changed = false;   ///< what is taken of it, or its capacity
-    bool asked = false;     ///< whom it held back has joined
+    Rate top;                  ///< the highest of theirs on it
+    Rate others;               ///< the highest of the others, if known
+    std::int64_t load = 0;     ///< of all on it, see LinkTake
+    std::int64_t singles = 0;  ///< the same
+    U128 taken = 0;            ///< by those solved for
+    bool was_full = false;     ///< may have held somebody back before
+    bool changed = false;      ///< what is taken of it, or its capacity
+    bool asked = false;        ///< whom it held back has joined
     bool known = false;
     bool ties = false;  ///< those as high as `top` are to join
   };
@@ -138,6 +139,13 @@ class FlowNetwork final : public Network {
     Time updated;
   };
 
+  /// So many single flows are on some link.
+  void allow_for(std::int64_t singles) {
+    while (singles > drift_ / largest_denominator_) {
+      drift_ *= 2;
+      drift_grew_ = true;
+    }
+  }
   /// To be called when what is taken of a link or its capacity has changed.
   bool update_binds(LinkId link) {
     const bool binds = links_[link.index()].take.binds(paths_.capacities()[link.index()], drift_);

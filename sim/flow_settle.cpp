@@ -68,10 +68,7 @@ void FlowNetwork::book(Transfer& transfer, Rate before, Rate after) {
     if (!transfer.booked) {
       state.take.enter(hop, transfer.terms);
       ++state.booked;
-      while (state.take.singles() > drift_ / largest_denominator_) {
-        drift_ *= 2;
-        drift_grew_ = true;
-      }
+      allow_for(state.take.singles());
     }
     state.take.change(transfer.terms, single_take(hop, before), single_take(hop, after));
     if (update_binds(LinkId(hop.resource)) && marks_[hop.resource].visited < first_search_) {

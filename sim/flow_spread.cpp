@@ -9,6 +9,7 @@
 //   - where a rate has changed, whom such a link held back joins them, and whoever gets as much or more
 //     of a link that is used up;
 //   - and so on, until nobody joins.
+// Where nothing has changed on a link, it holds back whom it held back before.
 // Levels that differ by no more than they may fall by rounding (see link_take.hpp) count as equal.
 // With many of them all that hangs together is solved as flow_settle.cpp does. So it is with weights, or
 // where links are so narrow that rounding makes a level (FairShareSolver's floors).
@@ -57,6 +58,7 @@ FlowNetwork::NearLink& FlowNetwork::near_link(LinkId link) {
     near.was_full = mark.binds || mark.dirty;
     near.changed = mark.dirty;
     near.load = links_[link.index()].take.load();
+    near.singles = links_[link.index()].take.singles();
     near_links_.push_back(near);
     near_capacities_[link.index()] =
         paths_.capacities()[link.index()] - links_[link.index()].take.total();
@@ -82,6 +84,8 @@ void FlowNetwork::reach(TransferId id) {
     } else {
       near.changed = true;
       near.load += LinkTake::load_of(hop, transfer.terms);
+      near.singles += transfer.terms.multiplicity;
+      allow_for(near.singles);
     }
     uses_.push_back(hop);
   }
@@ -106,7 +110,8 @@ bool FlowNetwork::solve_near() {
   for (NearLink& near : near_links_) {
     near.top = Rate();
     near.taken = 0;
-    if (near_capacities_[near.link.index()] <= 0) {
+    if (near_capacities_[near.link.index()] <= 0 ||
+        LinkTake::is_narrow(near.load, paths_.capacities()[near.link.index()], drift_)) {
       return false;
     }
   }

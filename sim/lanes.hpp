@@ -45,7 +45,7 @@ struct HandOff {
 class LaneEngine {
  public:
   /// Requires: everything outlives the engine.
-  LaneEngine(const Cluster& cluster, std::size_t operations, const RunOptions& options,
+  LaneEngine(const Cluster& cluster, const Workload& workload, const RunOptions& options,
              EventQueue& queue, Network& network, CriticalPaths& critical_paths);
 
   /// Sets up the lanes of all ranks.

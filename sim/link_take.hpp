@@ -40,10 +40,14 @@ class LinkTake {
     return take_ + static_cast<I128>(load_) * drift >= capacity;
   }
   /// Whether it has so little for each of them that rounding may make a level (FairShareSolver's floors).
-  [[nodiscard]] bool is_narrow(std::int64_t capacity, std::int64_t drift) const {
-    constexpr std::int64_t margin = 4;
-    return static_cast<U128>(load_) * static_cast<U128>(drift) * margin >=
+  [[nodiscard]] static bool is_narrow(std::int64_t load, std::int64_t capacity,
+                                      std::int64_t drift) {
+    constexpr unsigned margin = 4;
+    return static_cast<U128>(load) * static_cast<U128>(drift) * margin >=
            static_cast<U128>(capacity);
+  }
+  [[nodiscard]] bool is_narrow(std::int64_t capacity, std::int64_t drift) const {
+    return is_narrow(load_, capacity, drift);
   }
   /// What all of them take.
   [[nodiscard]] std::int64_t total() const { return take_; }
