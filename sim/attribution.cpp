@@ -73,6 +73,15 @@ Cause cause_of(CostItem item) {
   }
 }
 
+AttributionLayout::AttributionLayout(std::size_t levels, const CostItemSet& items)
+    : levels_(levels), size_(2 + 3 * levels) {
+  for (std::size_t item = 0; item < cost_items; ++item) {
+    if (items.test(item)) {
+      places_[item] = static_cast<std::uint16_t>(size_++);
+    }
+  }
+}
+
 std::vector<AttributedTime> AttributionLayout::parts(const std::int64_t* vector) const {
   std::vector<AttributedTime> parts;
   const auto add = [&](Cause cause, std::optional<LevelId> level, std::size_t position) {
@@ -81,10 +90,10 @@ std::vector<AttributedTime> AttributionLayout::parts(const std::int64_t* vector)
     }
   };
   add(Cause::Compute, std::nullopt, compute());
-  for (std::size_t i = 0; i < costs_; ++i) {
-    const auto item = static_cast<CostItem>(i);
-    if (vector[cost(item)] != 0) {
-      parts.push_back({cause_of(item), std::nullopt, item, Duration(vector[cost(item)])});
+  for (std::size_t i = 0; i < cost_items; ++i) {
+    if (places_[i] != 0 && vector[places_[i]] != 0) {
+      const auto item = static_cast<CostItem>(i);
+      parts.push_back({cause_of(item), std::nullopt, item, Duration(vector[places_[i]])});
     }
   }
   add(Cause::CreditWait, std::nullopt, credit_wait());

@@ -5,6 +5,8 @@
 // dependency, then the lowest slot), so the vector of the rank that ends last sums exactly to the
 // total and describes the critical path. Memory: one vector a lane and one a message under way.
 
+#include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "sim/costs.hpp"
+#include "topology/error.hpp"
 #include "topology/ids.hpp"
 #include "topology/units.hpp"
 
@@ -50,29 +53,33 @@ struct AttributedTime {
 
 [[nodiscard]] Cause cause_of(CostItem item);
 
-enum class WithCosts : std::uint8_t { No, Yes };
+/// By number of the item.
+using CostItemSet = std::bitset<cost_items>;
 
 /// Maps (cause, level or parameter) to positions of a vector of picoseconds.
 class AttributionLayout {
  public:
-  explicit AttributionLayout(std::size_t levels, WithCosts costs = WithCosts::No)
-      : levels_(levels), costs_(costs == WithCosts::Yes ? cost_items : 0) {}
-  [[nodiscard]] std::size_t size() const { return 2 + 3 * levels_ + costs_; }
+  /// `items`: those that have a place.
+  explicit AttributionLayout(std::size_t levels, const CostItemSet& items = {});
+  [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t compute() const { return 0; }
   [[nodiscard]] std::size_t credit_wait() const { return 1; }
   [[nodiscard]] std::size_t wire(LevelId level) const { return 2 + level.index(); }
   [[nodiscard]] std::size_t sharing(LevelId level) const { return 2 + levels_ + level.index(); }
   [[nodiscard]] std::size_t latency(LevelId level) const { return 2 + 2 * levels_ + level.index(); }
-  /// Requires: WithCosts::Yes.
+  /// Requires: the item has a place.
   [[nodiscard]] std::size_t cost(CostItem item) const {
-    return 2 + 3 * levels_ + static_cast<std::size_t>(item);
+    const std::size_t place = places_[static_cast<std::size_t>(item)];
+    COLLSIM_ENSURE(place != 0, "a cost has no place in the attribution");
+    return place;
   }
   /// The parts that are not zero, causes in the order of Cause, then by level.
   [[nodiscard]] std::vector<AttributedTime> parts(const std::int64_t* vector) const;
 
  private:
   std::size_t levels_;
-  std::size_t costs_;
+  std::size_t size_;
+  std::array<std::uint16_t, cost_items> places_{};  ///< by item; 0: it has none
 };
 
 }  // namespace collsim

@@ -68,7 +68,7 @@ class Executor {
         options_(&options),
         participants_(cluster.graph(), workload),
         network_(make_network(options.network, cluster.graph(), queue_)),
-        lanes_(cluster, workload.operations.size(), options, queue_, *network_, critical_paths_),
+        lanes_(cluster, workload, options, queue_, *network_, critical_paths_),
         width_(lanes_.layout().size()),
         gpus_(participants_.gpus().size()),
         gpu_vectors_(gpus_.size() * width_),

@@ -65,6 +65,13 @@ class FairShareSolver {
   void solve(std::span<const std::int64_t> capacities, std::span<const FairShareFlow> flows,
              std::vector<FairShare>& shares);
 
+  /// Whether a resource was used up in the last solve(), so that it was the bottleneck of its flows that
+  /// were left.
+  [[nodiscard]] bool exhausted(std::uint32_t number) const {
+    const std::uint32_t slot = slot_of_resource_[number];
+    return slot < resources_.size() && resources_[slot].number == number && resources_[slot].frozen;
+  }
+
  private:
   struct Resource {
     std::uint32_t number = 0;      ///< in `capacities`

@@ -6,10 +6,12 @@
 
 namespace collsim {
 
-FlowNetwork::FlowNetwork(const Graph& graph, EventQueue& queue)
+FlowNetwork::FlowNetwork(const Graph& graph, EventQueue& queue, std::size_t few)
     : queue_(&queue),
       paths_(graph),
       usage_(graph.links().size()),
+      few_(few),
+      groups_(graph.links().size()),
       links_(graph.links().size()),
       marks_(graph.links().size()) {}
 
@@ -17,11 +19,19 @@ PathId FlowNetwork::open(const Route& route) {
   for (const RouteHop& hop : route.hops) {
     largest_denominator_ = std::max<std::int64_t>(largest_denominator_, hop.share_denominator);
   }
-  return paths_.open(route);
+  const PathId path = paths_.open(route);
+  const auto hops = paths_.hops(path);
+  groups_.join(hops);
+  const std::uint32_t group = groups_.number_of(hops.front().resource);
+  if (!groups_[group].transfers.empty()) {
+    mark_changed(group);
+  }
+  return path;
 }
 
 LinkId FlowNetwork::add_resource(Bandwidth capacity) {
   usage_.add_resource();
+  groups_.add_resource();
   links_.emplace_back();
   marks_.emplace_back();
   return paths_.add_resource(capacity);
@@ -41,18 +51,36 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Trans
   transfer.path = path;
   transfer.tag = tag;
   transfer.terms = terms;
+  weighted_ = weighted_ || terms.weight != 1;
   ++under_way_;
   if (bytes == Bytes(0)) {
     transfer.departure = now;
     schedule(id);
     return;
   }
-  transfer.listed_hops = 0;
   transfer.first_hop = paths_.first_hop(path);
-  const auto hops = paths_.hops(path);
+  for (const ResourceUse& hop : paths_.hops(path)) {
+    usage_.enter(LinkId(hop.resource), terms.multiplicity, now);
+  }
+  FlowGroup& group = groups_[group_of(transfer)];
+  if (group.searched == 0 && group.transfers.size() < few_) {
+    enter_group(id);
+    return;
+  }
+  ++group.searched;
+  if (!group.transfers.empty()) {
+    mark_changed(group_of(transfer));
+  }
+  enter_links(id);
+  started_.push_back(id);
+}
+
+void FlowNetwork::enter_links(TransferId id) {
+  Transfer& transfer = transfers_[id];
+  transfer.listed_hops = 0;
+  const auto hops = paths_.hops(transfer.path);
   for (std::uint32_t position = 0; position < hops.size(); ++position) {
     const LinkId link(hops[position].resource);
-    usage_.enter(link, terms.multiplicity, now);
     LinkState& state = links_[link.index()];
     LinkMark& mark = marks_[link.index()];
     if (state.transfers == 0) {
@@ -66,14 +94,11 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Trans
     state.occupants.push_back({id, transfer.birth, position});
     ++state.transfers;
   }
-  started_.push_back(id);
 }
 
 void FlowNetwork::leave_links(const Transfer& transfer) {
   for (const ResourceUse& hop : paths_.hops(transfer.path)) {
     const LinkId link(hop.resource);
-    usage_.leave(link, transfer.terms.multiplicity,
-                 fine_bytes_of(transfer.bytes, hop) * transfer.terms.multiplicity, queue_->now());
     LinkState& state = links_[link.index()];
     --state.transfers;
     if (state.transfers == 0) {
@@ -110,7 +135,16 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
       const Duration own = transfer_time(transfer.bytes, Rate(transfer.terms.cap));
       departure.capped = std::clamp(own, departure.wire, departure.elapsed);
     }
-    leave_links(transfer);
+    for (const ResourceUse& hop : paths_.hops(transfer.path)) {
+      usage_.leave(LinkId(hop.resource), transfer.terms.multiplicity,
+                   fine_bytes_of(transfer.bytes, hop) * transfer.terms.multiplicity, queue_->now());
+    }
+    if (transfer.grouped) {
+      leave_group(id);
+    } else {
+      --groups_[group_of(transfer)].searched;
+      leave_links(transfer);
+    }
   }
   ++transfer.birth;
   ++transfer.generation;

@@ -3,26 +3,35 @@
 // The `flow` model: transfers are fluid flows that share links max-min fairly (see fair_share.hpp).
 //
 // Rates change only where something happens: when a transfer starts or departs or a capacity
-// changes, settle() solves what hangs together with it, once per instant. Transfers hang together
-// only through links that may be somebody's bottleneck (see link_take.hpp); a link with something
-// to spare is left out, and taken in where the new rates would use it up: then those on it are
-// solved again with it. A transfer that shares no link needs no solver: its rate is the full rate of
-// its route. A transfer's progress is settled (rounded down) only when its rate becomes another
-// fraction, never because it was solved again, so results do not depend on what happens to others
-// that leaves its rate alone.
+// changes, settle() solves for those that the change reaches (see flow_spread.cpp), or for all that hangs
+// together with it, once per instant. Transfers hang together only through links that may be somebody's
+// bottleneck (see link_take.hpp); a link with something to spare is left out, and taken in where the
+// new rates would use it up: then those on it are solved again with it. A transfer that shares no link
+// needs no solver: its rate is the full rate of its route. A transfer's progress is settled (rounded
+// down) only when its rate becomes another fraction, never because it was solved again, so results do
+// not depend on what happens to others that leaves its rate alone.
 //
 // Of the transfers with one bottleneck only the earliest to depart are in the event queue: whatever
 // comes before the next ones changes what the link gives, and then they are looked at again.
+//
+// Where only a few transfers are on all links that the open routes join (see flow_groups.hpp), nothing is
+// searched: what they get is looked up (see known_shares.hpp) or solved for all of them, and only the
+// earliest of all are in the event queue. With more of them, or when a capacity changes, they are
+// searched as above until the last one has left.
 //
 // Ignored: queues, congestion control, packets; a change of rate reaches everybody at once.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/fair_share.hpp"
+#include "sim/flow_groups.hpp"
+#include "sim/known_shares.hpp"
 #include "sim/link_take.hpp"
 #include "sim/link_usage.hpp"
 #include "sim/network.hpp"
@@ -33,7 +42,8 @@ namespace collsim {
 
 class FlowNetwork final : public Network {
  public:
-  FlowNetwork(const Graph& graph, EventQueue& queue);
+  /// `few`: transfers of a group that are not searched; no result depends on it.
+  FlowNetwork(const Graph& graph, EventQueue& queue, std::size_t few = 32);
 
   [[nodiscard]] PathId open(const Route& route) override;
   void close(PathId path) override { paths_.close(path); }
@@ -74,6 +84,7 @@ class FlowNetwork final : public Network {
     bool booked = false;     ///< in what its links give; not before it shares one
     bool scheduled = false;  ///< its departure event of this generation is in the queue
     bool capacity_changed = false;  ///< has an entry in alone_
+    bool grouped = false;           ///< among the few of its group; then on no link's list
   };
   /// A transfer on a link; out of date when the births differ.
   struct Occupant {
@@ -94,6 +105,21 @@ class FlowNetwork final : public Network {
     bool binds = false;         ///< may be the bottleneck of those that are booked
     bool dirty = false;         ///< in dirty_
     bool listed = false;        ///< binds, or did since it was last without transfers
+    std::uint32_t near = 0;     ///< in near_links_, where this search of settle_near() came here
+  };
+  /// A link of transfers that settle_near() solves for.
+  struct NearLink {
+    LinkId link;
+    Rate top;                  ///< the highest of theirs on it
+    Rate others;               ///< the highest of the others, if known
+    std::int64_t load = 0;     ///< of all on it, see LinkTake
+    std::int64_t singles = 0;  ///< the same
+    U128 taken = 0;            ///< by those solved for
+    bool was_full = false;     ///< may have held somebody back before
+    bool changed = false;      ///< what is taken of it, or its capacity
+    bool asked = false;        ///< whom it held back has joined
+    bool known = false;
+    bool ties = false;  ///< those as high as `top` are to join
   };
   /// What a transfer gets from this settle() on.
   struct Solution {
@@ -113,10 +139,19 @@ class FlowNetwork final : public Network {
     Time updated;
   };
 
+  /// So many single flows are on some link.
+  void allow_for(std::int64_t singles) {
+    while (singles > drift_ / largest_denominator_) {
+      drift_ *= 2;
+      drift_grew_ = true;
+    }
+  }
   /// To be called when what is taken of a link or its capacity has changed.
   bool update_binds(LinkId link) {
     const bool binds = links_[link.index()].take.binds(paths_.capacities()[link.index()], drift_);
     marks_[link.index()].binds = binds;
+    narrow_ =
+        narrow_ || links_[link.index()].take.is_narrow(paths_.capacities()[link.index()], drift_);
     if (binds) {
       list(link);
     }
@@ -131,7 +166,23 @@ class FlowNetwork final : public Network {
   void apply_capacity_changes();
   void advance_alone(TransferId id, Rate full_rate);
   [[nodiscard]] Duration wire_time(TransferId id);
+  void enter_links(TransferId id);
   void leave_links(const Transfer& transfer);
+
+  // flow_few.cpp: groups of links with few transfers
+  [[nodiscard]] std::uint32_t group_of(const Transfer& transfer) const {
+    return groups_.number_of(paths_.hop(transfer.first_hop).resource);
+  }
+  void mark_changed(std::uint32_t group);
+  void enter_group(TransferId id);
+  void leave_group(TransferId id);
+  void search_from_now_on(FlowGroup& group);
+  void settle_groups();
+  void settle_group(FlowGroup& group);
+  void share_alone(TransferId id);
+  void share_among_few(const FlowGroup& group);
+  [[nodiscard]] std::span<const KnownShares::Share> solve_few(const FlowGroup& group);
+  void note_start(const Transfer& transfer);
 
   [[nodiscard]] bool shares_no_link(const Transfer& transfer) const;
   [[nodiscard]] Solution alone(TransferId id);
@@ -147,7 +198,25 @@ class FlowNetwork final : public Network {
   void solve_component(std::size_t begin, std::size_t end);
   void set_solution(TransferId id, const Solution& solution);
   void find_overloaded();
+  void solve_components();
   void apply_solutions();
+
+  // flow_spread.cpp: where a change dies out
+  [[nodiscard]] bool settle_near();
+  [[nodiscard]] Rate present_rate(TransferId id) const;
+  NearLink& near_link(LinkId link);
+  void reach(TransferId id);
+  [[nodiscard]] bool solve_near();
+  bool spread_over_all();
+  void spread_over(std::size_t number);
+  [[nodiscard]] bool is_used_up(const NearLink& near) const;
+  [[nodiscard]] bool has_changed(LinkId link) const;
+  void list_others(LinkId link);
+  [[nodiscard]] bool spread_over_ties();
+  [[nodiscard]] std::optional<LinkId> bottleneck_of(TransferId id, const FairShare& share,
+                                                    bool& unsure) const;
+  void take_near_solution();
+
   void drop_departed(LinkState& state) const;
   void set_rate(Transfer& transfer, const Solution& solution);
   void schedule(TransferId id);
@@ -156,6 +225,9 @@ class FlowNetwork final : public Network {
   PathTable paths_;
   LinkUsage usage_;
   FairShareSolver solver_;
+  std::size_t few_;
+  FlowGroups groups_;
+  KnownShares known_;
   SlotPool<TransferId, Transfer> transfers_;
   std::vector<LinkState> links_;
   std::vector<LinkMark> marks_;                     ///< by link
@@ -168,11 +240,14 @@ class FlowNetwork final : public Network {
   std::int64_t drift_ = 64;
   std::int64_t largest_denominator_ = 1;  ///< of any hop
   bool drift_grew_ = false;               ///< so that links may bind that did not
+  bool narrow_ = false;                   ///< some link has been, see LinkTake
+  bool weighted_ = false;                 ///< some transfer had another weight than 1
 
   // Since the last settle().
   std::vector<TransferId> started_;
   std::vector<LinkId> dirty_;  ///< links whose flows have to be solved again
   std::vector<CapacityChange> changes_;
+  std::vector<std::uint32_t> changed_groups_;
 
   // The settle() at hand; kept to reuse the memory.
   std::vector<TransferId> to_solve_;         ///< started, and sharing links
@@ -184,6 +259,9 @@ class FlowNetwork final : public Network {
   std::vector<std::size_t> use_ends_;  ///< in uses_, by position in components_
   std::vector<FairShareFlow> flows_;
   std::vector<FairShare> shares_;
+  std::vector<NearLink> near_links_;
+  std::vector<std::int64_t> near_capacities_;        ///< by link: what the others leave of it
+  std::vector<std::pair<TransferId, Rate>> others_;  ///< of a link
 };
 
 }  // namespace collsim

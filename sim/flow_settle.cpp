@@ -68,10 +68,7 @@ void FlowNetwork::book(Transfer& transfer, Rate before, Rate after) {
     if (!transfer.booked) {
       state.take.enter(hop, transfer.terms);
       ++state.booked;
-      while (state.take.singles() > drift_ / largest_denominator_) {
-        drift_ *= 2;
-        drift_grew_ = true;
-      }
+      allow_for(state.take.singles());
     }
     state.take.change(transfer.terms, single_take(hop, before), single_take(hop, after));
     if (update_binds(LinkId(hop.resource)) && marks_[hop.resource].visited < first_search_) {
@@ -110,7 +107,7 @@ void FlowNetwork::add_to_component(TransferId id) {
   }
   if (transfer.solution >= solutions_.size() || solutions_[transfer.solution].transfer != id) {
     transfer.solution = static_cast<std::uint32_t>(solutions_.size());
-    solutions_.push_back({id, transfer.bottleneck, false, transfer.rate});
+    solutions_.push_back({id, transfer.bottleneck, transfer.of_link, transfer.rate});
   }
 }
 
@@ -249,6 +246,14 @@ void FlowNetwork::solve_component(std::size_t begin, std::size_t end) {
   }
 }
 
+void FlowNetwork::solve_components() {
+  std::size_t begin = 0;
+  for (const std::size_t end : component_ends_) {
+    solve_component(begin, end);
+    begin = end;
+  }
+}
+
 /// Links that were left out and bind now: to be solved for, too.
 void FlowNetwork::find_overloaded() {
   if (drift_grew_) {
@@ -293,9 +298,7 @@ void FlowNetwork::apply_solutions() {
 void FlowNetwork::settle_started() {
   for (const TransferId id : started_) {
     Transfer& transfer = transfers_[id];
-    for (const ResourceUse& hop : paths_.hops(transfer.path)) {
-      usage_.note_peak(LinkId(hop.resource));
-    }
+    note_start(transfer);
     if (shares_no_link(transfer)) {
       set_rate(transfer, alone(id));
       schedule(id);
@@ -313,6 +316,7 @@ void FlowNetwork::settle_started() {
 
 void FlowNetwork::settle() {
   first_search_ = search_ + 1;
+  settle_groups();
   if (!changes_.empty()) {
     apply_capacity_changes();
   }
@@ -323,14 +327,20 @@ void FlowNetwork::settle() {
     return;
   }
   fuller_.clear();  // what was booked up to here has not changed
+  constexpr int most_attempts = 8;
+  int attempts = 0;
+  while (attempts < most_attempts && settle_near()) {
+    ++attempts;
+    find_overloaded();
+    if (dirty_.empty()) {
+      apply_solutions();
+      return;
+    }
+  }
   first_search_ = search_ + 1;
   do {
     search_components();
-    std::size_t begin = 0;
-    for (const std::size_t end : component_ends_) {
-      solve_component(begin, end);
-      begin = end;
-    }
+    solve_components();
     find_overloaded();
   } while (!dirty_.empty());
   apply_solutions();

@@ -119,6 +119,13 @@ struct GroupPath {
   PathId path;
 };
 
+/// The last few of a lane, whose steps read and write by turns.
+struct GroupPaths {
+  static constexpr std::size_t most = 8;
+  std::vector<GroupPath> paths;
+  std::size_t oldest = 0;  ///< which gives way to another, once there are `most`
+};
+
 struct RankState {
   std::uint32_t first_lane = 0;
   std::uint32_t first_group = 0;
@@ -143,7 +150,7 @@ struct OperationState {
   /// the other.
   std::unordered_map<std::uint64_t, WireQueue> wires;
   /// Of lanes that send through a switch to all their peers at once.
-  std::unordered_map<std::uint32_t, GroupPath> group_paths;
+  std::unordered_map<std::uint32_t, GroupPaths> group_paths;
   std::uint32_t channels = 1;
   bool narrow = false;  ///< elements of one byte
 

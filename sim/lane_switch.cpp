@@ -10,14 +10,26 @@ namespace collsim::detail {
 
 PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t index) {
   const LaneState& lane = operation.lanes[index];
-  const auto known = operation.group_paths.find(index);
   const GroupPath::Peers peers{lane.receives, lane.sends, lane.reads_own, lane.writes_own};
-  if (known != operation.group_paths.end()) {
-    if (known->second.peers == peers) {
-      return known->second.path;
+  GroupPaths& known = operation.group_paths[index];
+  for (const GroupPath& group : known.paths) {
+    if (group.peers == peers) {
+      return group.path;
     }
-    routes_.release(known->second.path);
   }
+  const PathId path = open_through_switch(operation, index);
+  if (known.paths.size() < GroupPaths::most) {
+    known.paths.push_back({peers, path});
+    return path;
+  }
+  routes_.release(known.paths[known.oldest].path);
+  known.paths[known.oldest] = {peers, path};
+  known.oldest = (known.oldest + 1) % GroupPaths::most;
+  return path;
+}
+
+PathId LaneEngine::open_through_switch(const OperationState& operation, std::uint32_t index) {
+  const LaneState& lane = operation.lanes[index];
   const std::uint32_t number = operation.lane_number(index);
   std::vector<DeviceId> read_from;
   std::vector<DeviceId> write_to;
@@ -36,9 +48,7 @@ PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t 
   if (lane.writes_own && !write_to.empty()) {
     write_to.push_back(operation.gpu(lane.rank));
   }
-  const PathId path = routes_.open_multimem(operation.gpu(lane.rank), read_from, write_to);
-  operation.group_paths[index] = {peers, path};
-  return path;
+  return routes_.open_multimem(operation.gpu(lane.rank), read_from, write_to);
 }
 
 void LaneEngine::start_through_switch(OperationState& operation, std::uint32_t index) {

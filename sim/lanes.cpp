@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/charged_items.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
@@ -20,19 +21,19 @@ bool completed(const LaneState& lane, std::uint64_t step) { return lane.step > s
 
 }  // namespace
 
-LaneEngine::LaneEngine(const Cluster& cluster, std::size_t operations, const RunOptions& options,
+LaneEngine::LaneEngine(const Cluster& cluster, const Workload& workload, const RunOptions& options,
                        EventQueue& queue, Network& network, CriticalPaths& critical_paths)
     : options_(&options),
       queue_(&queue),
       network_(&network),
       critical_paths_(&critical_paths),
       layout_(cluster.graph().levels().size(),
-              options.costs != nullptr ? WithCosts::Yes : WithCosts::No),
+              options.costs != nullptr ? charged_items(workload) : CostItemSet{}),
       width_(layout_.size()),
       cluster_(&cluster),
       routes_(cluster, network),
       messages_(width_),
-      operations_(operations) {}
+      operations_(workload.operations.size()) {}
 
 void LaneEngine::activate(OperationId id, const Collective& collective) {
   auto operation = std::make_unique<OperationState>();
@@ -89,8 +90,10 @@ void LaneEngine::deactivate(OperationId id) {
   for (LaneState& lane : operation.lanes) {
     forget_targets(lane);
   }
-  for (const auto& [lane, group] : operation.group_paths) {
-    routes_.release(group.path);
+  for (const auto& [lane, groups] : operation.group_paths) {
+    for (const GroupPath& group : groups.paths) {
+      routes_.release(group.path);
+    }
   }
   for (const LaneHistory& history : operation.histories) {
     critical_paths_->release(history.stretch);

@@ -45,7 +45,7 @@ struct HandOff {
 class LaneEngine {
  public:
   /// Requires: everything outlives the engine.
-  LaneEngine(const Cluster& cluster, std::size_t operations, const RunOptions& options,
+  LaneEngine(const Cluster& cluster, const Workload& workload, const RunOptions& options,
              EventQueue& queue, Network& network, CriticalPaths& critical_paths);
 
   /// Sets up the lanes of all ranks.
@@ -133,7 +133,7 @@ class LaneEngine {
   void start_through_switch(OperationState& operation, std::uint32_t lane);
   [[nodiscard]] PathId path_through_switch(OperationState& operation, std::uint32_t lane);
   void left_through_switch(const Departure& departure);
-  void forget_switch_path(OperationState& operation, std::uint32_t lane);
+  PathId open_through_switch(const OperationState& operation, std::uint32_t lane);
 
   // lane_network.cpp: messages that a proxy sends
   void stage_message(OperationState& operation, std::uint32_t message);

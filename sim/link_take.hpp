@@ -39,16 +39,30 @@ class LinkTake {
     __extension__ using I128 = __int128;
     return take_ + static_cast<I128>(load_) * drift >= capacity;
   }
+  /// Whether it has so little for each of them that rounding may make a level (FairShareSolver's floors).
+  [[nodiscard]] static bool is_narrow(std::int64_t load, std::int64_t capacity,
+                                      std::int64_t drift) {
+    constexpr unsigned margin = 4;
+    return static_cast<U128>(load) * static_cast<U128>(drift) * margin >=
+           static_cast<U128>(capacity);
+  }
+  [[nodiscard]] bool is_narrow(std::int64_t capacity, std::int64_t drift) const {
+    return is_narrow(load_, capacity, drift);
+  }
+  /// What all of them take.
+  [[nodiscard]] std::int64_t total() const { return take_; }
+  [[nodiscard]] std::int64_t load() const { return load_; }
   /// Single flows on the link.
   [[nodiscard]] std::int64_t singles() const { return singles_; }
 
- private:
-  static std::int64_t load_of(const ResourceUse& use, const TransferTerms& terms) {
+  /// What a flow counts for in load(): at least its weight·multiplicity·a.
+  [[nodiscard]] static std::int64_t load_of(const ResourceUse& use, const TransferTerms& terms) {
     const std::int64_t share =
         (std::int64_t{use.numerator} + use.denominator - 1) / use.denominator;
     return share * terms.weight * terms.multiplicity;
   }
 
+ private:
   std::int64_t take_ = 0;
   std::int64_t load_ = 0;  ///< at least the sum of weight·multiplicity·a
   std::int64_t singles_ = 0;

@@ -35,6 +35,8 @@ struct TransferTerms {
   std::uint32_t multiplicity = 1;  ///< equal transfers that this one stands for (folding)
   /// The most that the sender's side can do, each transfer for itself; zero: no such limit.
   Bandwidth cap;
+
+  auto operator<=>(const TransferTerms&) const = default;
 };
 
 /// What a finished transfer reports.

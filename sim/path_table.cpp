@@ -49,6 +49,7 @@ PathId PathTable::open(const Route& route) {
 
   Path path;
   path.hop_count = static_cast<std::uint32_t>(count);
+  path.opening = openings_++;
   if (free_hops_[count].empty()) {
     path.first_hop = static_cast<std::uint32_t>(hops_.size());
     hops_.resize(hops_.size() + count);

@@ -39,6 +39,8 @@ class PathTable {
   /// Where the path's hops begin in the array of all; for those who have no time to ask the path.
   [[nodiscard]] std::uint32_t first_hop(PathId path) const { return paths_[path].first_hop; }
   [[nodiscard]] const ResourceUse& hop(std::size_t position) const { return hops_[position]; }
+  /// A number that no other path of this table has or had.
+  [[nodiscard]] std::uint64_t opening(PathId path) const { return paths_[path].opening; }
 
   /// The largest rate with nothing else about, and the link that sets it (lowest id of equals).
   struct FullRate {
@@ -66,6 +68,7 @@ class PathTable {
   struct Path {
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
+    std::uint64_t opening = 0;
     std::uint64_t computed_at = 0;  ///< version_ that full_rate belongs to
     FullRate full_rate;
   };
@@ -73,6 +76,7 @@ class PathTable {
 
   std::vector<std::int64_t> capacities_;  ///< by link and other resource, in 2^-10 B/s
   std::uint64_t version_ = 1;             ///< grows with each change of a capacity
+  std::uint64_t openings_ = 0;
   SlotPool<PathId, Path> paths_;
   std::vector<ResourceUse> hops_;
   std::vector<std::vector<std::uint32_t>> free_hops_;  ///< by hop count: first hops of closed paths

@@ -23,6 +23,7 @@ namespace {
 using test::bytes_per_picosecond;
 using test::CaseShape;
 using test::FlowReference;
+using test::FlowWays;
 using test::NetworkRun;
 using test::random_case;
 using test::RandomCase;
@@ -37,9 +38,9 @@ std::vector<std::size_t> identity(std::size_t size) {
 }
 
 /// Whether all departures of a case, and what limited them, are those of the reference.
-bool equals_reference(const RandomCase& input) {
+bool equals_reference(const RandomCase& input, const FlowWays& ways = {}) {
   std::vector<std::uint32_t> tags;
-  const NetworkRun run = run_in_order(input, identity(input.transfers.size()), tags);
+  const NetworkRun run = run_in_order(input, identity(input.transfers.size()), tags, ways);
   const std::vector<FlowReference::Result> expected = FlowReference(input).results();
   bool same = true;
   for (std::size_t t = 0; t < expected.size(); ++t) {
@@ -101,6 +102,48 @@ TEST_CASE("whatever binds, caps and is rounded, rates are those of the whole", "
     std::mt19937_64 random(*rc::gen::arbitrary<std::uint32_t>());
     for (int i = 0; i < 10; ++i) {
       RC_ASSERT(equals_reference(random_case(random, shape)));
+    }
+  }));
+}
+
+// None: all are searched. Some: groups go from one to the other, as paths join them and as they fill
+// and empty. All: what they get is looked up.
+TEST_CASE("few transfers get what they would if they were searched", "[flow_network]") {
+  CHECK(rc::check("few = reference", [] {
+    const CaseShape shape = any_shape();
+    std::mt19937_64 random(*rc::gen::arbitrary<std::uint32_t>());
+    FlowWays ways;
+    ways.few = *rc::gen::element<std::size_t>(0, 1, 2, 3, 6, 12, 50);
+    ways.passing = *rc::gen::arbitrary<bool>();
+    for (int i = 0; i < 10; ++i) {
+      RC_ASSERT(equals_reference(random_case(random, shape), ways));
+    }
+  }));
+}
+
+// Without weights and with wide links a change is followed only as far as it reaches. Many links with few
+// transfers each, so that it dies out; and whole capacities and halves, so that many are tied.
+TEST_CASE("rates that a change does not reach are those of the whole", "[flow_network]") {
+  CHECK(rc::check("spread = reference", [] {
+    CaseShape shape;
+    shape.weights = false;
+    shape.links = *rc::gen::inRange<std::uint32_t>(2, 60);
+    shape.transfers = *rc::gen::inRange<std::uint32_t>(2, 120);
+    shape.hops_in = *rc::gen::inRange<std::uint32_t>(2, 30);
+    shape.caps = *rc::gen::arbitrary<bool>();
+    if (*rc::gen::arbitrary<bool>()) {
+      shape.usual_capacity = 1'000'000'000'000'001;  // odd: halves are rounded
+    }
+    if (*rc::gen::arbitrary<bool>()) {
+      shape.least_capacity = shape.usual_capacity / 2;
+      shape.capacities = 2;
+    }
+    shape.bytes = *rc::gen::element<std::int64_t>(500, 5000);
+    std::mt19937_64 random(*rc::gen::arbitrary<std::uint32_t>());
+    FlowWays ways;
+    ways.few = *rc::gen::element<std::size_t>(0, 0, 3);
+    for (int i = 0; i < 10; ++i) {
+      RC_ASSERT(equals_reference(random_case(random, shape), ways));
     }
   }));
 }

@@ -46,6 +46,7 @@ struct CaseShape {
   std::int64_t bytes = 500;
   std::int64_t tick = 50;  ///< starts lie some of these apart, in ps
   bool caps = false;
+  bool weights = true;
 };
 
 inline RandomCase random_case(std::mt19937_64& random, const CaseShape& shape = {}) {
@@ -82,7 +83,7 @@ inline RandomCase random_case(std::mt19937_64& random, const CaseShape& shape = 
     }
     transfer.bytes =
         Bytes(below(3) == 0 ? below_signed(shape.bytes) : shape.bytes / 5 * below_signed(4));
-    if (below(3) == 0) {
+    if (shape.weights && below(3) == 0) {
       transfer.terms.weight = static_cast<std::uint32_t>(1 + below(3));
     }
     if (below(3) == 0) {
@@ -233,15 +234,24 @@ class FlowReference {
   std::vector<std::int64_t> capacities_;
 };
 
+/// How the flow model is to go about a case. No result depends on it.
+struct FlowWays {
+  std::size_t few = 4;   ///< of a group of links that are not searched
+  bool passing = false;  ///< paths are open only while something moves on them
+};
+
 /// Runs a case with its transfers given in an order; tags[i] is the one of transfer i.
 inline NetworkRun run_in_order(const RandomCase& input, const std::vector<std::size_t>& order,
-                               std::vector<std::uint32_t>& tags) {
-  NetworkRun run(NetworkModel::Flow, input.capacities);
+                               std::vector<std::uint32_t>& tags, const FlowWays& ways = {}) {
+  NetworkRun run(ways.few, input.capacities);
   tags.resize(order.size());
   // Tags count in the order given.
   for (const std::size_t i : order) {
     const RandomTransfer& transfer = input.transfers[i];
-    tags[i] = run.transfer(transfer.start, transfer.route, transfer.bytes, transfer.terms);
+    tags[i] =
+        ways.passing
+            ? run.passing_transfer(transfer.start, transfer.route, transfer.bytes, transfer.terms)
+            : run.transfer(transfer.start, transfer.route, transfer.bytes, transfer.terms);
   }
   for (const auto& change : input.changes) {
     run.capacity(change.time, change.link, change.bandwidth);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/flow_network.hpp"
 #include "sim/network.hpp"
 #include "topology/graph.hpp"
 
@@ -57,6 +58,11 @@ class NetworkRun {
       : graph_(std::make_unique<Graph>(parallel_links(bandwidths))),
         queue_(std::make_unique<EventQueue>()),
         network_(make_network(model, *graph_, *queue_)) {}
+  /// The flow model, where groups of links with so few transfers are not searched.
+  NetworkRun(std::size_t few, const std::vector<Bandwidth>& bandwidths)
+      : graph_(std::make_unique<Graph>(parallel_links(bandwidths))),
+        queue_(std::make_unique<EventQueue>()),
+        network_(std::make_unique<FlowNetwork>(*graph_, *queue_, few)) {}
 
   /// Something that happens at a time; what is given first happens first within the instant.
   void at(std::int64_t picoseconds, std::function<void(Network&)> action) {
@@ -70,6 +76,17 @@ class NetworkRun {
     const std::uint32_t tag = next_tag_++;
     const PathId path = network_->open(route);
     at(picoseconds, [=](Network& network) { network.start(path, bytes, tag, terms); });
+    return tag;
+  }
+  /// The same; the path is opened when the transfer starts, and closed when it leaves.
+  std::uint32_t passing_transfer(std::int64_t picoseconds, const Route& route, Bytes bytes,
+                                 const TransferTerms& terms = {}) {
+    const std::uint32_t tag = next_tag_++;
+    at(picoseconds, [=, this](Network& network) {
+      const PathId path = network.open(route);
+      closed_with_[tag] = path;
+      network.start(path, bytes, tag, terms);
+    });
     return tag;
   }
   void capacity(std::int64_t picoseconds, std::uint32_t link, Bandwidth bandwidth) {
@@ -109,6 +126,9 @@ class NetworkRun {
     }
     const std::optional<Departure> departure = network_->depart(event);
     if (departure) {
+      if (const auto path = closed_with_.find(departure->tag); path != closed_with_.end()) {
+        network_->close(path->second);
+      }
       left_[departure->tag] = {queue_->now(), *departure};
     } else {
       ++stale_events_;
@@ -121,6 +141,7 @@ class NetworkRun {
   std::unique_ptr<Network> network_;
   std::vector<std::function<void(Network&)>> actions_;
   std::map<std::uint32_t, Left> left_;
+  std::map<std::uint32_t, PathId> closed_with_;
   std::uint32_t next_tag_ = 0;
   std::uint64_t stale_events_ = 0;
 };

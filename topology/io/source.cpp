@@ -1,5 +1,6 @@
 #include "topology/io/source.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -217,12 +218,18 @@ std::ifstream open_file(const std::string& path, Endless endless) {
 
 std::string read_file(const std::string& path) {
   std::ifstream file = open_file(path, Endless::Refused);
-  std::string text(largest_text + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  std::string text;
+  // Block by block: most files are far smaller than the largest.
+  constexpr std::size_t block = std::size_t{64} << 10U;
+  while (file && text.size() <= largest_text) {
+    const std::size_t before = text.size();
+    text.resize(before + std::min(block, largest_text + 1 - before));
+    file.read(text.data() + before, static_cast<std::streamsize>(text.size() - before));
+    text.resize(before + static_cast<std::size_t>(file.gcount()));
+  }
   if (file.bad()) {
     throw unreadable(path, "read error");
   }
-  text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > largest_text) {
     throw InputError("larger than " + std::to_string(largest_text >> 20) + " MiB", {}, {},
                      SourceLocation{path, 0, 0, {}});
