@@ -212,7 +212,10 @@ class Picture {
   void draw_machine(Svg& svg, const MeasuredTable& table, double y) const {
     const auto of = std::ranges::find(view_->machines, table.machine, &ValidatedMachine::name);
     std::string text = of->name + " on " + of->cluster + ", parameters " + of->parameters.name +
-                       " (" + of->parameters.provenance + ")";
+                       " (" +
+                       (of->parameters.tier ? std::string(name_of(*of->parameters.tier))
+                                            : of->parameters.provenance) +
+                       ")";
     for (const LaunchOffset& offset : view_->validation.offsets) {
       if (offset.machine == of->name) {
         text += fmt::format(", launch {:+.2f} us", microseconds(offset.more));
