@@ -92,8 +92,12 @@ CollectiveResult predict(const MeasuredCall& call, const CostParameters& costs,
   job.gpus = table.gpus;
   job.algorithm = call.program.algorithm;
   job.programs = {call.program.program};
+  CostParameters in_force = costs;
+  if (table.network) {
+    in_force.lay_over(*table.network);
+  }
   RunOptions options;
-  options.costs = &costs;
+  options.costs = &in_force;
   options.attribute = attribute;
   if (table.launch.mode == LaunchMode::CudaGraph) {
     options.launch = LaunchFrom::CudaGraph;
@@ -120,6 +124,12 @@ Sensitivities sensitivities(const MeasuredCall& call, const CollectiveResult& re
       const CostItem item =
           share_item(kind_of_level(call.table->cluster->graph(), *part.level), kernel);
       parts.at(static_cast<std::size_t>(item)) -= of_total;
+    }
+  }
+  // What the fabric's own parameters say does not change with others.
+  if (call.table->network) {
+    for (const NetworkCosts::Item& item : call.table->network->items) {
+      parts.at(static_cast<std::size_t>(item.item)) = 0;
     }
   }
   return parts;

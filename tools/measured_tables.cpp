@@ -10,6 +10,7 @@
 
 #include "algorithms/nccl/io/find_constants.hpp"
 #include "algorithms/nccl/machine_changes.hpp"
+#include "tools/nccl_run.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
 #include "validate/io/read_measurements.hpp"
@@ -112,11 +113,12 @@ class Loader {
       table->nodes = *job.nodes;
       table->nccl = version_of(run);
       table->decisions = decisions(*machine.machine, run, cluster, job, table->nccl);
+      table->network = network_costs(*machine.machine, options_->network_parameters, cluster);
       table->gpus = first_gpus(machine.machine->cluster, *job.nodes, *job.gpus_per_node);
       machine.tables.push_back(std::move(table));
     } catch (const InputError& error) {
-      const std::string what = std::string(name_of(run.collective)) + " on " +
-                               std::to_string(run.ranks) + " ranks";
+      const std::string what =
+          std::string(name_of(run.collective)) + " on " + std::to_string(run.ranks) + " ranks";
       machine.left_out.push_back(what + ": " + error.message());
     }
   }
@@ -224,6 +226,10 @@ void add_measured_tables_options(CLI::App& app, MeasuredTablesOptions& options) 
   add_text(app, "--launch", options.launch, "MODE",
            "how tables were launched: process-per-gpu, \"single-process -g 8\", cuda-graph")
       ->default_str("what they say")
+      ->group("NCCL");
+  add_text(app, "--network-parameters", options.network_parameters, "NAME",
+           "what the fabric's software costs; none: as --start says")
+      ->default_str("the fabric's")
       ->group("NCCL");
 }
 

@@ -20,9 +20,10 @@ struct MeasuredTablesOptions {
   /// For tables that name no version of NCCL, and how they were launched.
   std::string nccl = "2.28";
   std::string launch;
+  std::string network_parameters;  ///< empty: those of each cluster's fabric
 };
 
-/// Adds --cluster, --set, --config-dir, --measurements, --nccl and --launch.
+/// Adds --cluster, --set, --config-dir, --measurements, --nccl, --launch and --network-parameters.
 void add_measured_tables_options(CLI::App& app, MeasuredTablesOptions& options);
 
 /// A cluster and the tables of one file on it.
