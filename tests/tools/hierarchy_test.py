@@ -104,7 +104,7 @@ Notes
         fabric = "fabric={kind: fat-tree, nic_choice: balanced, tiers: [{ports: 128}, {ports: 128}, {}], " \
                  "link: {bandwidth: 100 Gb/s, latency: 30 ns}}"
         def notes(nodes):
-            text = self.output("hierarchy", "--cluster", "aws-p5", "--set", "node=aws-p5", "--set", f"nodes={nodes}", "--set", fabric)
+            text = self.output("hierarchy", "--cluster", "aws-p5", "--set", f"nodes={nodes}", "--set", fabric)
             return re.findall("GPU over NIC and (.*): .* of (.*) routes looked at", text)
         self.assertEqual(notes(4), [])
         # Two nodes a leaf, 128 nodes a pod: the GPUs of 384 nodes are in other pods.

@@ -159,7 +159,7 @@ fabric: {kind: single-switch, link: {bandwidth: 50 GB/s, latency: 1 us}}
                       self.output("topology", "show", *STAR, "--set", "gpus=300"))
 
     def test_large_matrices_on_request(self):
-        text = self.output("topology", "show", "aws-p5", "--set", "node=aws-p5", "--matrix")
+        text = self.output("topology", "show", "aws-p5", "--matrix")
         header, _, row = text[text.index("\nPaths in node0"):].split("\n")[2:5]
         self.assertEqual(header.split(), [f"gpu{i}" for i in range(8)] + [f"nic{i}" for i in range(32)])
         # Four NICs on a GPU's PCIe switch, twelve more at its socket, sixteen at the other.
