@@ -180,7 +180,7 @@ Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs,
   communicator.cpu_architecture = architecture(cpu.architecture);
   communicator.cpu_vendor = vendor(cpu.vendor);
   communicator.has_nvswitch = has_nvswitch(node);
-  communicator.supports_nvls = graphs.nvls.has_value() && communicator.min_ranks_per_node > 1;
+  communicator.supports_nvls = graphs.nvls.has_value();
   communicator.all_nvlink = all_nvlink(node);
   if (graphs.collnet_chain || graphs.collnet_direct) {
     communicator.collnet = CollNetPlugin{true, true};

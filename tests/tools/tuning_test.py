@@ -40,7 +40,8 @@ class Decisions(program.Case):
         document = tuning(self, "--cluster", "dgx-h100-x4", "--gpus-per-node", "1")
         self.assertEqual(document["graphs"]["nvls"]["heads"], [0])
         self.assertNotIn("orders", document["graphs"]["nvls"])
-        # The switch has nothing to reduce.
+        # The switch has nothing to reduce; later versions ask for two channels, too.
+        document = tuning(self, "--cluster", "dgx-h100-x4", "--gpus-per-node", "1", "--nccl", "2.25")
         self.assertEqual({choice["algorithm"] for choices in document["choices"].values() for choice in choices}
                          & {"NVLS", "NVLSTree"}, set())
 
