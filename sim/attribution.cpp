@@ -67,7 +67,8 @@ Cause cause_of(CostItem item) {
     case CostItem::SharePcie:
     case CostItem::ShareSocket:
     case CostItem::ShareNetwork:
-      return Cause::Wire;  // these change rates: no time is theirs
+    case CostItem::NetworkEager:
+      return Cause::Wire;  // these change what others take: no time is theirs
     default:
       return Cause::HandOff;
   }

@@ -81,6 +81,14 @@ constexpr std::array<CostDefinition, cost_items> definitions{{
      "what a channel copies into and out of NVLS's staging buffers"},
     {NetworkMessage, "network", "message", CostUnit::Picoseconds,
      "the proxy thread's work for a message"},
+    {NetworkEager, "network", "eager", CostUnit::Bytes,
+     "messages of more bytes on the wire ask the receiver first"},
+    {NetworkRendezvous, "network", "rendezvous", CostUnit::Picoseconds,
+     "until the receiver has answered them"},
+    {NetworkLateness, "network", "lateness", CostUnit::Picoseconds,
+     "by how much messages are late in the mean: of several GPUs' the last one counts"},
+    {LLNetworkRate, "ll", "network_rate", CostUnit::RateUnits,
+     "lines that a block reads in host memory, where they arrive; in bytes on the wire"},
     {ShareNvlink, "share", "nvlink", CostUnit::Millionths,
      "of NVLink's and xGMI's nominal rate: rings and trees"},
     {ShareNvlinkSendRecv, "share", "nvlink_send_recv", CostUnit::Millionths,
@@ -123,6 +131,24 @@ std::string name_of(CostItem item) {
   return std::string(definition.group) + "." + std::string(definition.key);
 }
 
+bool is_of_network(CostItem item) {
+  switch (item) {
+    case LLHopNetwork:
+    case LL128HopNetwork:
+    case SimpleHandoffNetwork:
+    case SendRecvHandoffNetwork:
+    case NetworkMessage:
+    case NetworkEager:
+    case NetworkRendezvous:
+    case NetworkLateness:
+    case LLNetworkRate:
+    case ShareNetwork:
+      return true;
+    default:
+      return false;
+  }
+}
+
 CostParameters::CostParameters() {
   for (const CostDefinition& definition : definitions) {
     if (is_share_of_rate(definition.item)) {
@@ -149,12 +175,22 @@ std::int64_t CostParameters::share(CostItem item) const {
   return units(item, CostUnit::Millionths);
 }
 
+Bytes CostParameters::bytes(CostItem item) const { return Bytes(units(item, CostUnit::Bytes)); }
+
 void CostParameters::set(CostItem item, CostValue value) {
   const std::int64_t least = is_share_of_rate(item) ? 1 : 0;
   const bool share = definition_of(item).unit == CostUnit::Millionths;
   const bool fits = value.units >= least && (!share || value.units <= whole);
   COLLSIM_ENSURE(fits, name_of(item) + " is out of range");
   values_[index(item)] = value;
+}
+
+void CostParameters::lay_over(const NetworkCosts& network) {
+  for (const NetworkCosts::Item& item : network.items) {
+    COLLSIM_ENSURE(is_of_network(item.item), name_of(item.item) + " is not of the network");
+    set(item.item, item.value);
+  }
+  name += "+" + network.name;
 }
 
 }  // namespace collsim

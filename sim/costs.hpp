@@ -70,6 +70,10 @@ enum class CostItem : std::uint8_t {
   MulticastCopyRate,
   // The network's software.
   NetworkMessage,
+  NetworkEager,
+  NetworkRendezvous,
+  NetworkLateness,
+  LLNetworkRate,
   // What of a link's nominal rate data can have.
   ShareNvlink,
   ShareNvlinkSendRecv,
@@ -84,6 +88,7 @@ enum class CostUnit : std::uint8_t {
   Picoseconds,
   RateUnits,   ///< 2^-10 B/s, see Bandwidth; 0: no limit
   Millionths,  ///< of a share
+  Bytes,       ///< a size
 };
 
 /// Where a value comes from.
@@ -110,6 +115,20 @@ struct CostValue {
   double standard_error = 0;  ///< relative, of fitted ones; 0: not told
 };
 
+/// Of the network and its software, which differ by fabric and not by GPU.
+[[nodiscard]] bool is_of_network(CostItem item);
+
+/// Values of one fabric, which are laid over those of a node.
+struct NetworkCosts {
+  struct Item {
+    CostItem item{};
+    CostValue value;
+  };
+  std::string name;         ///< of the file
+  std::string description;  ///< one line
+  std::vector<Item> items;  ///< each is_of_network
+};
+
 /// A set of values. Times of 0 cost nothing and rates of 0 do not limit, so a new set is free; shares
 /// of rates are whole.
 class CostParameters {
@@ -121,9 +140,12 @@ class CostParameters {
   [[nodiscard]] std::optional<Bandwidth> rate(CostItem item) const;
   /// In millionths.
   [[nodiscard]] std::int64_t share(CostItem item) const;
+  [[nodiscard]] Bytes bytes(CostItem item) const;
   [[nodiscard]] const CostValue& value(CostItem item) const { return values_[index(item)]; }
   /// Requires: times and rates not negative, shares at most 1,000,000 and those of rates at least 1.
   void set(CostItem item, CostValue value);
+  /// Takes the values of a fabric, and its name behind the own one: "nccl-hopper+net-ib-ndr".
+  void lay_over(const NetworkCosts& network);
 
   // NOLINTBEGIN(misc-non-private-member-variables-in-classes): plain labels
   std::string name;         ///< of the file

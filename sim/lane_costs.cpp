@@ -11,8 +11,8 @@ namespace collsim::detail {
 
 LaneWork LaneEngine::work_of(const OperationState& operation, std::uint32_t index) const {
   const LaneState& lane = operation.lanes[index];
-  return {lane.protocol, lane.kernel,        lane.threads,
-          lane.channel,  operation.channels, operation.narrow};
+  return {lane.protocol,      lane.kernel,       lane.threads,    lane.channel,
+          operation.channels, operation.proxies, operation.narrow};
 }
 
 /// A step has all it waited for. Leaves the stage at Credit where it takes no time.

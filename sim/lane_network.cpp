@@ -1,6 +1,9 @@
 // Messages between nodes of lanes with a protocol: the lane copies one to where its GPU's proxy finds
 // it and goes on; the proxy works on it; then it goes over the wire, behind those of its connection.
 
+#include <algorithm>
+#include <utility>
+
 #include "sim/lanes.hpp"
 #include "topology/error.hpp"
 
@@ -90,6 +93,18 @@ void LaneEngine::start_on_wire(OperationState& operation, std::uint32_t id) {
   routes_.count(message.path, message.bytes, lane.multiplicity);
   network_->start(message.path, message.bytes, id, {1, lane.multiplicity, {}});
   count_transfer();
+}
+
+/// By how much a message that left the wire is later yet.
+Duration LaneEngine::add_network_delay(const OperationState& operation, std::uint32_t id) {
+  const LaneWork work = work_of(operation, messages_[id].from_lane);
+  const NetworkDelay delay =
+      network_delay(*options_->costs, work, on_wire(work.protocol, messages_[id].bytes));
+  std::int64_t* const vector = messages_.vector(id);
+  vector[layout_.cost(CostItem::NetworkRendezvous)] += delay.rendezvous.count();
+  vector[layout_.cost(CostItem::NetworkLateness)] += delay.lateness.count();
+  vector[layout_.cost(CostItem::LLNetworkRate)] += delay.lines.count();
+  return delay.sum();
 }
 
 void LaneEngine::left_wire(const Departure& departure) {

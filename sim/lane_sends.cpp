@@ -179,6 +179,9 @@ void LaneEngine::set_out(OperationState& operation, std::uint32_t id, LevelId sl
     const HandOff hand_off = hand_off_of(operation, message);
     message.arrival = checked_add(message.arrival, hand_off.shown);
     vector[layout_.cost(hand_off.item)] += hand_off.shown.count();
+    if (message.stage == MessageStage::Wire) {
+      message.arrival = checked_add(message.arrival, add_network_delay(operation, id));
+    }
     if (options_->attribute == AttributeTo::Limits && hand_off.shown > Duration{}) {
       vector[layout_.cost(hand_off.item)] += hand_off.hidden.count();
       vector[layout_.wire(slowest)] -= hand_off.hidden.count();

@@ -152,7 +152,8 @@ struct OperationState {
   /// Of lanes that send through a switch to all their peers at once.
   std::unordered_map<std::uint32_t, GroupPaths> group_paths;
   std::uint32_t channels = 1;
-  bool narrow = false;  ///< elements of one byte
+  std::uint32_t proxies = 1;  ///< GPUs of a node by which channels leave it
+  bool narrow = false;        ///< elements of one byte
 
   [[nodiscard]] std::uint32_t lane_number(std::uint32_t lane) const {
     return lane - ranks[lanes[lane].rank.index()].first_lane;

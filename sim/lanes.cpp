@@ -1,6 +1,7 @@
 #include "sim/lanes.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,19 @@ std::string place(const OperationState& operation, std::uint32_t lane) {
   return "rank " + std::to_string(operation.lanes[lane].rank.value()) + " lane " +
          std::to_string(operation.lane_number(lane)) + " step " +
          std::to_string(operation.lanes[lane].step);
+}
+
+/// GPUs of a communicator on the node that has most of them.
+std::uint32_t most_on_a_node(const Cluster& cluster, const Communicator& communicator) {
+  std::vector<std::uint32_t> counts(cluster.graph().nodes() + 1);
+  std::uint32_t most = 1;
+  for (const DeviceId gpu : communicator) {
+    const std::optional<NodeId> node = cluster.graph().device(gpu).node;
+    if (node) {
+      most = std::max(most, ++counts[node->index()]);
+    }
+  }
+  return most;
 }
 
 bool completed(const LaneState& lane, std::uint64_t step) { return lane.step > step; }
@@ -75,6 +89,8 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
     groups += groups_of_rank;
   }
   operation->channels = operation->program->channels();
+  operation->proxies =
+      std::min(operation->channels, most_on_a_node(*cluster_, *collective.communicator));
   operation->narrow = size_of(operation->program->call().type) == Bytes(1);
   operation->ranks[ranks].first_group = groups;
   operation->groups.resize(groups);

@@ -237,6 +237,27 @@ WireFactor wire_factor(WireProtocol protocol) {
   }
 }
 
+Bytes on_wire(WireProtocol protocol, Bytes data) {
+  const WireFactor factor = wire_factor(protocol);
+  const auto parts = static_cast<std::int64_t>(factor.denominator);
+  return Bytes((data.count() * static_cast<std::int64_t>(factor.numerator) + parts - 1) / parts);
+}
+
+NetworkDelay network_delay(const CostParameters& costs, const LaneWork& work, Bytes on_wire) {
+  NetworkDelay delay;
+  if (on_wire > costs.bytes(CostItem::NetworkEager)) {
+    delay.rendezvous = costs.time(CostItem::NetworkRendezvous);
+  }
+  const Duration mean = costs.time(CostItem::NetworkLateness);
+  for (std::int64_t k = 2; k <= static_cast<std::int64_t>(work.proxies); ++k) {
+    delay.lateness += mean / k;
+  }
+  if (work.protocol == WireProtocol::LL) {
+    delay.lines = time_at(costs.rate(CostItem::LLNetworkRate), on_wire, 1, 1);
+  }
+  return delay;
+}
+
 std::vector<CostPart> launch_costs(const CostParameters& costs, const Program& program, Rank rank,
                                    CallIs call, LaunchFrom launch) {
   std::vector<CostPart> parts;

@@ -11,6 +11,10 @@
 //           free. The peer sees the first of them a hop after they are sent, each line by itself, so
 //           that the hop and the wire overlap.
 //   LL128   bytes flow at gpu_rate over all channels; a hop as above.
+//   Between nodes, with any protocol: the proxy works `message` on each message; one of more bytes than `eager` is
+//           a rendezvous later. LL's lines arrive in host memory, which the block reads at network_rate. Messages are
+//           late by chance, exponentially with the mean `lateness`; the call goes on with the last of those of the k
+//           GPUs of a node that take part, which is 1/2 + 1/3 + … + 1/k of that later than a single one.
 //   Sends and receives: bytes at channel_rate, receives at receive_rate; in LL bytes at ll_rate.
 //   NVLS    a stage costs `stage` for a loop; copies run at copy_rate. What one primitive does in several
 //           steps (through the switch and over the network) is copied once: between them it is in
@@ -45,6 +49,7 @@ struct LaneWork {
   std::uint32_t threads = 0;
   std::uint32_t channel = 0;
   std::uint32_t channels = 1;  ///< of the program
+  std::uint32_t proxies = 1;   ///< GPUs of a node by which channels leave it
   bool narrow = false;         ///< elements of one byte
 };
 
@@ -71,12 +76,23 @@ struct StepWork {
 [[nodiscard]] CostPart message_cost(const CostParameters& costs, const LaneWork& work,
                                     PathKind path);
 
+/// By how much a message between nodes is later than its wire, its latency and message_cost.
+struct NetworkDelay {
+  Duration rendezvous{};
+  Duration lateness{};
+  Duration lines{};  ///< of LL
+  [[nodiscard]] Duration sum() const { return rendezvous + lateness + lines; }
+};
+[[nodiscard]] NetworkDelay network_delay(const CostParameters& costs, const LaneWork& work,
+                                         Bytes on_wire);
+
 /// What the bytes of a message come to on the wire: 2 / 1 for LL, 16 / 15 for LL128.
 struct WireFactor {
   std::uint32_t numerator = 1;
   std::uint32_t denominator = 1;
 };
 [[nodiscard]] WireFactor wire_factor(WireProtocol protocol);
+[[nodiscard]] Bytes on_wire(WireProtocol protocol, Bytes data);
 
 /// Whether the call follows others on its stream, as nccl-tests times it, or is alone.
 enum class CallIs : std::uint8_t { BackToBack, Isolated };

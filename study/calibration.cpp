@@ -96,6 +96,12 @@ class Calibrator {
       simulated.errors[i] = std::log(static_cast<double>(result.time.count()) /
                                      static_cast<double>(call.row->time.count()));
       simulated.effects[i] = sensitivities(*call.table->cluster, *call.program.program, result);
+      // What the fabric's own parameters say does not change with others.
+      if (call.table->network) {
+        for (const NetworkCosts::Item& item : call.table->network->items) {
+          simulated.effects[i].at(static_cast<std::size_t>(item.item)) = 0;
+        }
+      }
     });
     return simulated;
   }

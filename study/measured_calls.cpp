@@ -61,8 +61,12 @@ CollectiveResult predict(const MeasuredCall& call, const CostParameters& costs,
   job.gpus = table.gpus;
   job.algorithm = call.program.algorithm;
   job.programs = {call.program.program};
+  CostParameters in_force = costs;
+  if (table.network) {
+    in_force.lay_over(*table.network);
+  }
   RunOptions options;
-  options.costs = &costs;
+  options.costs = &in_force;
   options.attribute = attribute;
   if (table.launch.mode == LaunchMode::CudaGraph) {
     options.launch = LaunchFrom::CudaGraph;

@@ -29,6 +29,7 @@ struct MeasuredTable {
   Communicator gpus;
   std::uint32_t nodes = 1;  ///< of the cluster
   MeasuredLaunch launch;
+  std::optional<NetworkCosts> network;  ///< of its fabric, laid over what calls are predicted with
 };
 
 /// A row of a table, ready to be predicted.

@@ -91,6 +91,7 @@ ParameterTier tier_of(const std::string& name) {
 CostParameters start_of(const CalibrateCommand& command, const Machine& machine) {
   NcclRunOptions options;
   options.parameters = command.start;
+  options.network_parameters = "none";  // laid over in each prediction
   const std::optional<CostParameters> start = [&] {
     try {
       return cost_parameters(machine, options, command.tables.cluster);

@@ -75,7 +75,7 @@ MEASURED = [
     Measured("mi355x-oci", "oracle-quickstart/oci-gpu-quickstarts", "oci-mi355x", (), ""),
     Measured("p4de-efa-aws", "aws-samples/awsome-distributed-training", "aws-p4de", (), ""),
     Measured("p5-efa-aws", "aws-samples/aws-do-eks, aws-samples/awsome-distributed-training, KeitaW/p5-nccl-test-2024-07-19",
-             "aws-p5", (), ""),
+             "aws-p5-ofi", (), ""),
     Measured("polaris-alcf", "argonne-lcf/alcf-nccl-tests", "polaris", ("nodes=540",), "which nodes it used is not told"),
     Measured("rtx-pro-6000-server-aic rtxpro6000x8-wrx90", "ai-dynamo/aiconfigurator, voipmonitor/rtx6kpro",
              "rtx-pro-6000", (), "of the first one, the PCIe switches are not told"),

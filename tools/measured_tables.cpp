@@ -10,6 +10,7 @@
 
 #include "algorithms/nccl/io/find_constants.hpp"
 #include "algorithms/nccl/machine_changes.hpp"
+#include "tools/nccl_run.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
 #include "validate/io/find_measurements.hpp"
@@ -124,6 +125,7 @@ class Loader {
       table->nodes = *job.nodes;
       table->nccl = version_of(run);
       table->decisions = decisions(*machine.machine, run, cluster, job, table->nccl);
+      table->network = network_costs(*machine.machine, options_->network_parameters, cluster);
       table->gpus = first_gpus(machine.machine->cluster, *job.nodes, *job.gpus_per_node);
       machine.tables.push_back(std::move(table));
     } catch (const InputError& error) {
@@ -238,6 +240,10 @@ void add_measured_tables_options(CLI::App& app, MeasuredTablesOptions& options) 
           "or "
           "rccl-tests (text, CSV, JSON), lines of NCCL's inspector; of another cluster than "
           "--cluster with its name before it");
+  add_text(app, "--network-parameters", options.network_parameters, "NAME",
+           "what the fabric's software costs; none: as the node's parameters say")
+      ->default_str("the fabric's")
+      ->group("NCCL");
 }
 
 std::vector<MeasuredMachine> load_measured_machines(const MeasuredTablesOptions& options,

@@ -18,9 +18,10 @@ namespace collsim {
 struct MeasuredTablesOptions {
   ClusterOptions cluster;
   MeasurementOptions measurements;  ///< files may have a cluster before them: CLUSTER=FILE
+  std::string network_parameters;   ///< empty: those of each cluster's fabric
 };
 
-/// Adds --cluster, --set, --config-dir, and those of add_measurement_options.
+/// Adds --cluster, --set, --config-dir, --network-parameters, and those of add_measurement_options.
 void add_measured_tables_options(CLI::App& app, MeasuredTablesOptions& options);
 
 /// A cluster and the tables of one file on it.

@@ -75,6 +75,31 @@ void add_nccl_run_options(CLI::App& app, NcclRunOptions& options) {
            "what NCCL's kernels cost (`collsim list parameters`); none: nothing but the wire")
       ->default_str("the cluster's")
       ->group("NCCL");
+  add_text(app, "--network-parameters", options.network_parameters, "NAME",
+           "what the fabric's software costs, laid over them; none: as they say")
+      ->default_str("the fabric's")
+      ->group("NCCL");
+}
+
+std::optional<NetworkCosts> network_costs(const Machine& machine, const std::string& chosen,
+                                          const ClusterOptions& cluster) {
+  const std::optional<std::string> name =
+      chosen.empty() ? machine.cluster.spec().fabric.parameters : chosen;
+  if (!name || *name == no_parameters) {
+    return std::nullopt;
+  }
+  try {
+    return find_network_costs(config_path(cluster), *name);
+  } catch (const InputError& error) {
+    if (error.location().line != 0) {
+      throw;
+    }
+    if (!chosen.empty()) {
+      throw InputError(error.message(), "--network-parameters", error.hint());
+    }
+    throw machine.loaded.source_map.locate(
+        InputError(error.message(), "fabric.parameters", error.hint()));
+  }
 }
 
 std::optional<CostParameters> cost_parameters(const Machine& machine, const NcclRunOptions& options,
@@ -87,8 +112,13 @@ std::optional<CostParameters> cost_parameters(const Machine& machine, const Nccl
   if (!name || *name == no_parameters) {
     return std::nullopt;
   }
+  const auto network = network_costs(machine, options.network_parameters, cluster);
   try {
-    return find_costs(config_path(cluster), *name);
+    CostParameters costs = find_costs(config_path(cluster), *name);
+    if (network) {
+      costs.lay_over(*network);
+    }
+    return costs;
   } catch (const InputError& error) {
     if (error.location().line != 0) {
       throw;

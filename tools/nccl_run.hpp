@@ -22,11 +22,12 @@ namespace collsim {
 
 struct NcclRunOptions {
   NcclOptions nccl;
-  std::string parameters;  ///< empty: the cluster's
+  std::string parameters;          ///< empty: the cluster's
+  std::string network_parameters;  ///< empty: its fabric's
   std::string tuner;
 };
 
-/// Adds --nccl, --env, --tuner and --parameters.
+/// Adds --nccl, --env, --tuner, --parameters and --network-parameters.
 void add_nccl_run_options(CLI::App& app, NcclRunOptions& options);
 
 /// The cost parameters in force; none where neither the option nor the cluster names any, or the option
@@ -34,6 +35,12 @@ void add_nccl_run_options(CLI::App& app, NcclRunOptions& options);
 [[nodiscard]] std::optional<CostParameters> cost_parameters(const Machine& machine,
                                                             const NcclRunOptions& options,
                                                             const ClusterOptions& cluster);
+
+/// What the fabric's software costs; nothing where neither `chosen` (of --network-parameters) nor the cluster names
+/// any, or `chosen` is "none". Throws: as cost_parameters.
+[[nodiscard]] std::optional<NetworkCosts> network_costs(const Machine& machine,
+                                                        const std::string& chosen,
+                                                        const ClusterOptions& cluster);
 
 /// What is known by name or by itself: "auto" is "nccl" where there are parameters, else "best".
 [[nodiscard]] std::string meant_algorithm(const std::string& algorithm, bool has_parameters);

@@ -1,5 +1,6 @@
 // Dragonflies (Kim et al., ISCA 2008): NICs in order fill switches, switches fill groups. The switches of
-// a group are all joined; so are the groups, by global links.
+// a group are all joined; so are the groups, by global links. With a spread of s, NICs fill s switches at
+// once, going to them by turns, so that those of a node are on several.
 //
 // Where a global link ends: seen from a group, the group d places on (modulo their number g) is joined by
 // its ports number d - 1 + l · (g - 1), for link l of the pair; port k belongs to switch k mod a. So the
@@ -24,9 +25,16 @@ class Dragonfly : public Fabric {
     }
     require_count(*tier.down, "fabric.switch.down");
     require_count(shape_.switches, "fabric.group.switches");
+    require_count(shape_.spread, "fabric.switch.spread");
+    if (shape_.switches % shape_.spread != 0) {
+      throw InputError("expected a divisor of the group's " + std::to_string(shape_.switches) +
+                           " switches, got " + std::to_string(shape_.spread),
+                       "fabric.switch.spread");
+    }
     require_count(shape_.local_links, "fabric.local.count");
     require_count(shape_.global_links, "fabric.global.count");
-    const std::uint64_t used = nodes.nics() == 0 ? 1 : (nodes.nics() - 1) / *tier.down + 1;
+    const std::uint64_t used =
+        nodes.nics() == 0 ? 1 : switch_of(nodes.nics() - 1) / shape_.spread * shape_.spread + 1;
     groups_ = (used - 1) / shape_.switches + 1;
     const std::uint64_t global = std::uint64_t{shape_.global_links} * (groups_ - 1);
     ports_needed_ = *tier.down + std::uint64_t{shape_.switches - 1} * shape_.local_links +
@@ -67,7 +75,7 @@ class Dragonfly : public Fabric {
     std::uint64_t endpoint = 0;
     nodes_->for_each([&](NodeId, DeviceId first, const NodeTemplate& node) {
       for (const std::uint32_t nic : node.nics) {
-        down.add(builder, DeviceId(first.value() + nic), all[endpoint++ / *tier.down]);
+        down.add(builder, DeviceId(first.value() + nic), all[switch_of(endpoint++)]);
       }
     });
     add_local(builder, all);
@@ -75,6 +83,12 @@ class Dragonfly : public Fabric {
   }
 
  private:
+  /// Of a NIC, counted over all nodes.
+  [[nodiscard]] std::uint64_t switch_of(std::uint64_t endpoint) const {
+    const std::uint64_t filled_at_once = std::uint64_t{*spec_->tiers.front().down} * shape_.spread;
+    return endpoint / filled_at_once * shape_.spread + endpoint % shape_.spread;
+  }
+
   void add_local(GraphBuilder& builder, const std::vector<DeviceId>& all) const {
     const Duration latency = spec_->tiers.front().latency;
     const FabricCable cable{shape_.local, latency, latency, builder.add_level("local")};

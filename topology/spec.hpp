@@ -149,6 +149,7 @@ struct TierSpec {
 /// The part of a dragonfly (Kim et al., ISCA 2008) that is not its switches.
 struct DragonflySpec {
   std::uint32_t switches = 1;      ///< `fabric.group.switches`: a in the paper
+  std::uint32_t spread = 1;        ///< `fabric.switch.spread`: switches that NICs go to by turns
   std::uint32_t local_links = 1;   ///< `fabric.local.count`: for each pair of switches of a group
   std::uint32_t global_links = 1;  ///< `fabric.global.count`: for each pair of groups
   FabricLinkSpec local;
@@ -168,6 +169,8 @@ struct FabricSpec {
   DragonflySpec dragonfly;
   std::vector<std::uint32_t> dimensions;  ///< of a torus
   FabricLinkSpec torus_link;              ///< between neighbours
+  /// The cost parameters of its software, by name. For simulations of NCCL's programs.
+  std::optional<std::string> parameters;
 };
 
 /// `devices[i]` of an explicit graph.

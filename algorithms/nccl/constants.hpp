@@ -145,6 +145,8 @@ struct TuningConstants {
   CollNetGather collnet_gather{CollNetGather::Network};
   LL128Gpus ll128_gpus{LL128Gpus::Alike};
   std::vector<int> ll128_listed{};  ///< compute capabilities, for LL128Gpus::Listed
+  /// A NIC behind the CPU that a GPU has C2C to is closer (P2C) than one behind another bridge.
+  bool nics_over_c2c{true};
   NothingLeft nothing_left{NothingLeft::Error};
   bool function_lists{true};  ///< NCCL_ALGO and NCCL_PROTO may name functions
   bool has_pat{true};

@@ -33,6 +33,7 @@ DetectOptions detect_options(const Configuration& configuration, const TuningCon
   }
   options.link_speeds.intel_sapphire_rapids = static_cast<float>(constants.sapphire_rapids_sockets);
   options.link_speeds.intel_emerald_rapids = static_cast<float>(constants.emerald_rapids_sockets);
+  options.nics_over_c2c = constants.nics_over_c2c;
   options.p2p_disable = configuration.p2p_disabled;
   options.p2p_level = configuration.p2p_level;
   options.shm_disable = configuration.shm_disabled;

@@ -158,7 +158,9 @@ bool uses_gpu_direct(const System& system, const Paths& paths, PartId gpu, PartI
 }
 
 void divert_net_paths(const System& system, const DetectOptions& options, Paths& paths) {
-  shorten_over_c2c(system, paths);
+  if (options.nics_over_c2c) {
+    shorten_over_c2c(system, paths);
+  }
   for (const PartId net : system.all(PartKind::Net)) {
     for (const PartId gpu : system.all(PartKind::Gpu)) {
       relay_to_net(system, options, paths, gpu, net);

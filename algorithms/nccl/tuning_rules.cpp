@@ -41,7 +41,8 @@ bool pat_enabled(const TuningInput& input) {
 
 Outcome nvls_rule(const TuningInput& input, Algorithm algorithm) {
   const int nodes = input.communicator.nodes;
-  if (!nvls_enabled(input)) {
+  // With one GPU the switch has nothing to reduce.
+  if (!nvls_enabled(input) || input.communicator.min_ranks_per_node < 2) {
     return Exclusion::NvlsDisabled;
   }
   if (algorithm == Algorithm::NvlsTree && nodes == 1) {

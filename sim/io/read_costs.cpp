@@ -20,7 +20,10 @@ namespace {
 
 constexpr std::string_view folder = "parameters";
 constexpr std::string_view not_ours = "nccl-tuning-";
+/// What names of the sets of a fabric begin with.
+constexpr std::string_view of_network = "net-";
 constexpr int most_bases = 8;
+constexpr Bytes most_bytes(std::int64_t{1} << 40);
 constexpr double whole = 1'000'000;
 
 constexpr std::array sources{Choice<CostSource>{"nominal", CostSource::Nominal},
@@ -106,6 +109,8 @@ std::int64_t read_units(const MappingReader& reader, const CostDefinition& defin
       return read_rate(reader);
     case CostUnit::Millionths:
       return read_share(reader, definition.item);
+    case CostUnit::Bytes:
+      return reader.bytes("value", most_bytes).count();
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
@@ -120,20 +125,26 @@ std::vector<std::string> keys_of(std::string_view group) {
   return keys;
 }
 
+std::optional<CostValue> read_value(const MappingReader& file, const CostDefinition& definition) {
+  const std::string group(definition.group);
+  const std::string key(definition.key);
+  if (!file.has(group)) {
+    return std::nullopt;
+  }
+  const MappingReader values = file.mapping(group, keys_of(group));
+  if (!values.has(key)) {
+    return std::nullopt;
+  }
+  const MappingReader value = values.mapping(key, {"value", "source", "error"});
+  return CostValue{read_units(value, definition),
+                   value.choice("source", std::span<const Choice<CostSource>>(sources)),
+                   value.has("error") ? read_number(value, "error") : 0};
+}
+
 void read_values(const MappingReader& file, CostParameters& costs) {
   for (const CostDefinition& definition : cost_definitions()) {
-    const std::string group(definition.group);
-    const std::string key(definition.key);
-    if (!file.has(group)) {
-      continue;
-    }
-    const MappingReader values = file.mapping(group, keys_of(group));
-    if (values.has(key)) {
-      const MappingReader value = values.mapping(key, {"value", "source", "error"});
-      costs.set(definition.item,
-                {read_units(value, definition),
-                 value.choice("source", std::span<const Choice<CostSource>>(sources)),
-                 value.has("error") ? read_number(value, "error") : 0});
+    if (const auto value = read_value(file, definition)) {
+      costs.set(definition.item, *value);
     }
   }
 }
@@ -183,6 +194,18 @@ constexpr std::array tiers{Choice<ParameterTier>{"fitted", ParameterTier::Fitted
                            Choice<ParameterTier>{"generation", ParameterTier::Generation},
                            Choice<ParameterTier>{"nominal", ParameterTier::Nominal}};
 
+/// `refused`: begins names of sets of another kind.
+std::string find_base(const ConfigPath& path, const MappingReader& reader,
+                      const std::string& file_name, std::string_view refused) {
+  const std::string base = reader.text("base");
+  try {
+    const std::filesystem::path here = std::filesystem::path(file_name).parent_path();
+    return find_config(path, folder, base, here.string(), refused);
+  } catch (const InputError& error) {
+    reader.refuse("base", error.message(), error.hint());
+  }
+}
+
 CostParameters load(const ConfigPath& path, const std::string& file_name, int depth) {
   CostsFile file = parse(file_name);
   const MappingReader reader = file.reader();
@@ -191,15 +214,7 @@ CostParameters load(const ConfigPath& path, const std::string& file_name, int de
     if (depth == most_bases) {
       reader.refuse("base", "bases go round in a circle");
     }
-    const std::string base = reader.text("base");
-    std::string base_file;
-    try {
-      const std::filesystem::path here = std::filesystem::path(file_name).parent_path();
-      base_file = find_config(path, folder, base, here.string(), not_ours);
-    } catch (const InputError& error) {
-      reader.refuse("base", error.message(), error.hint());
-    }
-    costs = load(path, base_file, depth + 1);
+    costs = load(path, find_base(path, reader, file_name, not_ours), depth + 1);
     // A file that changes something vouches for itself.
     costs.tier.reset();
     costs.records.clear();
@@ -216,6 +231,38 @@ CostParameters load(const ConfigPath& path, const std::string& file_name, int de
   }
   read_values(reader, costs);
   return costs;
+}
+
+void read_network(const MappingReader& file, NetworkCosts& network) {
+  for (const CostDefinition& definition : cost_definitions()) {
+    const auto value = read_value(file, definition);
+    if (!value) {
+      continue;
+    }
+    if (!is_of_network(definition.item)) {
+      file.mapping(std::string(definition.group), keys_of(definition.group))
+          .refuse_key(std::string(definition.key), "is not of the network",
+                      "parameters of the GPUs have it");
+    }
+    std::erase_if(network.items,
+                  [&](const NetworkCosts::Item& item) { return item.item == definition.item; });
+    network.items.push_back({definition.item, *value});
+  }
+}
+
+NetworkCosts load_network(const ConfigPath& path, const std::string& file_name, int depth) {
+  CostsFile file = parse(file_name);
+  const MappingReader reader = file.reader();
+  NetworkCosts network;
+  if (reader.has("base")) {
+    if (depth == most_bases) {
+      reader.refuse("base", "bases go round in a circle");
+    }
+    network = load_network(path, find_base(path, reader, file_name, not_ours), depth + 1);
+  }
+  network.description = reader.text("description");
+  read_network(reader, network);
+  return network;
 }
 
 }  // namespace
@@ -237,10 +284,21 @@ CostParameters find_costs(const ConfigPath& path, const std::string& name_or_pat
                          " are the constants that NCCL chooses with, not what its kernels cost",
                      {}, "choose them by --nccl");
   }
+  if (name_or_path.starts_with(of_network)) {
+    throw InputError(in_quotes(name_or_path) + " are costs of a network, not of GPUs", {},
+                     "choose them by --network-parameters, or fabric.parameters of the cluster");
+  }
   const std::string file = find_config(path, folder, name_or_path, {}, not_ours);
   CostParameters costs = load(path, file, 0);
   costs.name = stem_of(file);
   return costs;
+}
+
+NetworkCosts find_network_costs(const ConfigPath& path, const std::string& name_or_path) {
+  const std::string file = find_config(path, folder, name_or_path, {}, not_ours);
+  NetworkCosts network = load_network(path, file, 0);
+  network.name = stem_of(file);
+  return network;
 }
 
 }  // namespace collsim

@@ -42,6 +42,9 @@ TEST_CASE("a new set is free: no times, no limits, whole shares") {
       case CostUnit::Millionths:
         CHECK(costs.share(definition.item) == 1'000'000);
         break;
+      case CostUnit::Bytes:
+        CHECK(costs.bytes(definition.item) == 0_B);
+        break;
     }
   }
 }
@@ -69,4 +72,26 @@ TEST_CASE("values outside their range are a mistake of the caller") {
     CHECK_THROWS_WITH(costs.set(item, {units, CostSource::Estimate}),
                       ContainsSubstring(name_of(item) + " is out of range"));
   }
+}
+
+TEST_CASE("what a fabric says is laid over a set, which keeps the rest") {
+  CostParameters costs =
+      costs_with({{CostItem::LLHopNvlink, ns(590)}, {CostItem::LLHopNetwork, us(2)}});
+  costs.name = "own";
+  costs.set(CostItem::NetworkMessage, {us(1).count(), CostSource::Estimate});
+  NetworkCosts network;
+  network.name = "net-x";
+  network.items = {{CostItem::LLHopNetwork, {us(7).count(), CostSource::Fitted}},
+                   {CostItem::NetworkEager, {4096, CostSource::Literature}}};
+  costs.lay_over(network);
+  CHECK(costs.name == "own+net-x");
+  CHECK(costs.time(CostItem::LLHopNetwork) == us(7));
+  CHECK(costs.value(CostItem::LLHopNetwork).source == CostSource::Fitted);
+  CHECK(costs.bytes(CostItem::NetworkEager) == 4096_B);
+  CHECK(costs.time(CostItem::NetworkMessage) == us(1));
+  CHECK(costs.time(CostItem::LLHopNvlink) == ns(590));
+
+  network.items = {{CostItem::LLHopNvlink, {0, CostSource::Fitted}}};
+  CHECK_THROWS_WITH(costs.lay_over(network),
+                    ContainsSubstring("ll.hop_nvlink is not of the network"));
 }

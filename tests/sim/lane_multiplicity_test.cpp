@@ -43,6 +43,9 @@ CostParameters any_costs() {
       case CostUnit::Millionths:
         units = *rc::gen::inRange<std::int64_t>(500'000, 1'000'001);
         break;
+      case CostUnit::Bytes:
+        units = *rc::gen::inRange<std::int64_t>(0, 100'000);
+        break;
     }
     costs.set(definition.item, {units, CostSource::Estimate});
   }

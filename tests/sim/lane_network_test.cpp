@@ -152,3 +152,35 @@ TEST_CASE("flags of LL cross the network, too") {
     CHECK((whole_bytes(use) == 0 || whole_bytes(use) == 200'000));
   }
 }
+
+TEST_CASE("LL's lines are read in host memory, each channel's by its own block") {
+  // 2 x 100,000 bytes: 4 us on the wire, 20 us at 10 GB/s. Of two channels, each: 8 us, as they share the wire, and 20.
+  CostParameters costs;
+  set_rate(costs, CostItem::LLNetworkRate, 10_GBps);
+  const Cluster cluster(dgx(2));
+  for (const std::uint32_t channels : {1U, 2U}) {
+    const RunResult result = run_over_network(
+        cluster, over_network(lane_of(WireProtocol::LL), 100'000_B, 1, channels), paying(costs));
+    CHECK(result.time ==
+          us(4 * static_cast<int>(channels)) + us(20) + latency_between(cluster, Rank(0), Rank(2)));
+    CHECK(part_of(result, CostItem::LLNetworkRate) == us(20));
+    check_explained(result);
+  }
+}
+
+TEST_CASE("a message that asks its receiver first is later, but holds nothing") {
+  // Two of 2 us on the wire, one after the other; each 5 us later.
+  CostParameters costs = costs_with({{CostItem::NetworkRendezvous, us(5)}});
+  const Cluster cluster(dgx(2));
+  const auto time = [&](Bytes eager) {
+    costs.set(CostItem::NetworkEager, {eager.count(), CostSource::Estimate});
+    const RunResult result =
+        run_over_network(cluster, over_network(simple, 100'000_B, 2), paying(costs));
+    check_explained(result);
+    CHECK(part_of(result, CostItem::NetworkRendezvous) == (eager < 100'000_B ? us(5) : us(0)));
+    return result.time;
+  };
+  const Duration latency = latency_between(cluster, Rank(0), Rank(2));
+  CHECK(time(99'999_B) == us(4) + latency + us(5));
+  CHECK(time(100'000_B) == us(4) + latency);
+}

@@ -20,6 +20,8 @@ std::string unit_text(CostUnit unit) {
       return "rate";
     case CostUnit::Millionths:
       return "share";
+    case CostUnit::Bytes:
+      return "size";
   }
   return "";
 }

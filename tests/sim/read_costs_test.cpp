@@ -152,7 +152,7 @@ TEST_CASE("complaints about keys name the place and what is accepted", "[costs]"
         "    hop_nvlnk: { value: 1 us, source: fitted }\n"
         "    ^\n"
         "hint: accepted: start, wide_copy, wide_reduce, pass_copy, pass_reduce, hop_nvlink, "
-        "hop_pcie or hop_network");
+        "hop_pcie, hop_network or network_rate");
   CHECK(message_about("description: x\nll:\n  hop_nvlink: { value: 1 us }\n") ==
         "x.yaml:3:15: error: ll.hop_nvlink: missing key \"source\"\n"
         "    hop_nvlink: { value: 1 us }\n"
@@ -268,4 +268,49 @@ TEST_CASE("complaints about a name leave out what NCCL chooses with", "[costs]")
   CHECK(message(folder, "tuning-2.28") ==
         "error: unknown parameter \"tuning-2.28\"\n"
         "hint: known: nccl-hopper");
+}
+
+TEST_CASE("a network's file holds what it says and no more", "[costs]") {
+  const Folder folder;
+  folder.write("net-base",
+               "description: base\nll: { hop_network: { value: 2 us, source: estimate } }\n"
+               "network: { message: { value: 1 us, source: estimate } }\n");
+  folder.write("net-x",
+               "description: x\nbase: net-base\nnetwork:\n"
+               "  message: { value: 3 us, source: fitted }\n"
+               "  eager: { value: 4 KiB, source: literature }\n");
+  const NetworkCosts network = find_network_costs(folder.path(), "net-x");
+  CHECK(network.name == "net-x");
+  CHECK(network.description == "x");
+  REQUIRE(network.items.size() == 3);
+  CostParameters costs;
+  costs.lay_over(network);
+  CHECK(costs.time(CostItem::LLHopNetwork) == us(2));
+  CHECK(costs.time(CostItem::NetworkMessage) == us(3));
+  CHECK(costs.bytes(CostItem::NetworkEager) == 4096_B);
+  CHECK(costs.value(CostItem::NetworkEager).source == CostSource::Literature);
+}
+
+TEST_CASE("GPUs' and networks' files are not taken for each other", "[costs]") {
+  const Folder folder;
+  folder.write("net-x", "description: x\n");
+  folder.write("net-y", "description: y\nll:\n  hop_nvlink: { value: 1 us, source: fitted }\n");
+  CHECK(message(folder, "net-x") ==
+        "error: \"net-x\" are costs of a network, not of GPUs\n"
+        "hint: choose them by --network-parameters, or fabric.parameters of the cluster");
+  CHECK_THROWS_WITH(find_network_costs(folder.path(), "net-y"),
+                    Catch::Matchers::ContainsSubstring("ll.hop_nvlink: is not of the network"));
+}
+
+TEST_CASE("the networks that ship are read", "[costs]") {
+  const ConfigPath shipped{{source_path("configs").string()}};
+  int networks = 0;
+  for (const ListedCosts& listed : list_costs(shipped)) {
+    if (listed.name.starts_with("net-")) {
+      INFO(listed.name);
+      ++networks;
+      CHECK_FALSE(find_network_costs(shipped, listed.name).items.empty());
+    }
+  }
+  CHECK(networks > 5);
 }

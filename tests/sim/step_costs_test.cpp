@@ -381,3 +381,37 @@ TEST_CASE("a kernel's share of a link is by the link's kind") {
     CHECK(share_of(costs, LinkKind::Generic, kernel) == 1'000'000);
   }
 }
+
+TEST_CASE("a block reads lines of LL in host memory, and only those") {
+  CostParameters costs;
+  set_rate(costs, CostItem::LLNetworkRate, 2_GBps);
+  // 8,000 bytes at 2 GB/s: 4 us.
+  CHECK(network_delay(costs, block(WireProtocol::LL), 8000_B).lines == us(4));
+  CHECK(network_delay(costs, block(WireProtocol::LL), 8000_B).sum() == us(4));
+  CHECK(network_delay(costs, block(WireProtocol::LL128), 8000_B).sum() == us(0));
+  CHECK(network_delay(costs, block(WireProtocol::Simple), 8000_B).sum() == us(0));
+}
+
+TEST_CASE("messages above the eager size ask first, and of several proxies the last one counts") {
+  CostParameters costs =
+      costs_with({{CostItem::NetworkRendezvous, us(5)}, {CostItem::NetworkLateness, us(12)}});
+  costs.set(CostItem::NetworkEager, {4096, CostSource::Estimate});
+  const auto delay = [&costs](std::uint32_t proxies, Bytes bytes) {
+    LaneWork work = block(WireProtocol::Simple);
+    work.proxies = proxies;
+    return network_delay(costs, work, bytes);
+  };
+  CHECK(delay(1, 4096_B).rendezvous == Duration{});
+  CHECK(delay(1, 4097_B).rendezvous == us(5));
+  // Of k late by 12 us in the mean the last is so by 12 (1 + 1/2 + ... + 1/k): 12 (1/2 + 1/3 + 1/4) more than one.
+  CHECK(delay(1, 0_B).lateness == Duration{});
+  CHECK(delay(2, 0_B).lateness == us(6));
+  CHECK(delay(4, 0_B).lateness == us(13));
+}
+
+TEST_CASE("flags double LL's bytes on the wire and lengthen LL128's by a fifteenth") {
+  CHECK(on_wire(WireProtocol::Simple, 1000_B) == 1000_B);
+  CHECK(on_wire(WireProtocol::LL, 1000_B) == 2000_B);
+  CHECK(on_wire(WireProtocol::LL128, 120_B) == 128_B);
+  CHECK(on_wire(WireProtocol::LL128, 121_B) == 130_B);  // 129.07
+}

@@ -6,6 +6,7 @@ import program
 H100 = ["--cluster", "dgx-h100"]
 H100_X4 = ["--cluster", "dgx-h100-x4"]
 RUN = ["run", "all_reduce", *H100, "--bytes", "1MiB"]
+H100_X4_RUN = ["run", "all_reduce", *H100_X4, "--bytes", "1MiB"]
 
 # A set in which nothing costs anything but a launch of 3 us.
 LAUNCH = "description: a launch\nlaunch: { collective: { value: 3 us, source: measured } }\n"
@@ -72,7 +73,27 @@ class Costs(program.Case):
                       ["run", "all_to_all", *H100_X4, "--bytes", "64MiB"]):
             row = self.row(*words)
             self.assertEqual(sum(part["time_ps"] for part in row["attribution"]), row["time_ps"])
-            self.assertTrue(row["warnings"][0].startswith("parameters nccl-hopper: fitted, "), row["warnings"])
+            network = "+net-ib-ndr" if "dgx-h100-x4" in words else ""
+            self.assertTrue(row["warnings"][0].startswith(f"parameters nccl-hopper{network}: fitted, "), row["warnings"])
+
+    def test_a_network_is_laid_over_the_node(self):
+        two = ["run", "send_recv", *H100_X4, "--nodes", "2", "--gpus-per-node", "1", "--bytes", "8"]
+        own = self.row(*two)
+        self.assertEqual(own["parameters"]["name"], "nccl-hopper+net-ib-ndr")
+        file = str(self.file("net.yaml", "description: x\n"
+                             "send_recv: { handoff_network: { value: 1 ms, source: measured } }\n"))
+        row = self.row(*two, "--network-parameters", file)
+        self.assertEqual(row["parameters"]["name"], "nccl-hopper+net")
+        hand_off = [part["time_ps"] for part in row["attribution"]
+                    if part.get("parameter") == "send_recv.handoff_network"]
+        self.assertEqual(hand_off, [1_000_000_000])
+        bare = self.row(*two, "--network-parameters", "none")
+        self.assertEqual(bare["parameters"]["name"], "nccl-hopper")
+        cluster = str(self.file("c.yaml", "name: c\nnodes: 2\nnode: dgx-h100\nfabric:\n  kind: single-switch\n"
+                                f"  parameters: {file}\n"
+                                "  link: { kind: infiniband, bandwidth: 400 Gb/s, latency: 30 ns }\n"))
+        row = self.row("run", "send_recv", "--cluster", cluster, "--nodes", "2", "--gpus-per-node", "1", "--bytes", "8")
+        self.assertEqual(row["parameters"]["name"], "nccl-hopper+net")
 
     def test_one_process_waits_for_its_launches(self):
         # 10 us and 2.9 us for each of 8 GPUs are more than the call takes.
@@ -125,6 +146,15 @@ class Refused(program.Case):
         self.assertTrue(done.stderr.startswith(
             'error: --parameters: unknown parameter "nccl-hoper", did you mean "nccl-hopper"?\n'
             "hint: known: nccl-"), done.stderr)
+        self.refused([*RUN, "--parameters", "net-roce"],
+                     'error: --parameters: "net-roce" are costs of a network, not of GPUs\n'
+                     "hint: choose them by --network-parameters, or fabric.parameters of the cluster")
+        self.refused([*H100_X4_RUN, "--network-parameters", "net-rose"],
+                     'error: --network-parameters: unknown parameter "net-rose", did you mean "net-roce"?\n'
+                     "hint: `collsim list parameters` shows all 14")
+        done = self.run_program(*H100_X4_RUN, "--set", "fabric.parameters=net-rose")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('fabric.parameters: unknown parameter "net-rose", did you mean "net-roce"?', done.stderr)
         bad = self.file("bad.yaml", "description: x\nsimple: { slice_copy: { value: 3, source: measured } }\n")
         done = self.run_program(*RUN, "--parameters", str(bad))
         self.assertEqual(done.returncode, 2)

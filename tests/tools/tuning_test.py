@@ -40,6 +40,16 @@ class Decisions(program.Case):
         document = tuning(self, "--cluster", "dgx-h100-x4", "--gpus-per-node", "1")
         self.assertEqual(document["graphs"]["nvls"]["heads"], [0])
         self.assertNotIn("orders", document["graphs"]["nvls"])
+        # The switch has nothing to reduce; later versions ask for two channels, too.
+        document = tuning(self, "--cluster", "dgx-h100-x4", "--gpus-per-node", "1", "--nccl", "2.25")
+        self.assertEqual({choice["algorithm"] for choices in document["choices"].values() for choice in choices}
+                         & {"NVLS", "NVLSTree"}, set())
+
+    def test_nics_behind_the_cpu_of_c2c_are_close_from_2_27_on(self):
+        for version, types, ll128 in [("2.26", ("PHB", "PHB"), False), ("2.27", ("PXN", "P2C"), True)]:
+            document = tuning(self, "all_reduce", "--cluster", "alps", "--nodes", "4", "--nccl", version)
+            self.assertEqual(tuple(document["graphs"][name]["type_inter"] for name in ("ring", "tree")), types)
+            self.assertEqual("LL128" in {choice["protocol"] for choice in document["choices"]["all_reduce"]}, ll128)
 
     def test_part_of_a_cluster(self):
         self.assertEqual(tuning(self, "--cluster", "dgx-h100-x4", "--nodes", "2")["ranks"], 16)

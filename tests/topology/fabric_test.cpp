@@ -208,6 +208,24 @@ TEST_CASE("a dragonfly joins every two groups, its global links spread over the 
   CHECK(std::ranges::all_of(ports, [](const auto& entry) { return entry.second == 2; }));
 }
 
+TEST_CASE("with a spread, NICs go to as many switches of a dragonfly by turns") {
+  // Nodes of 2 NICs, 2 NICs on a switch: NICs 0 to 3 fill switches 0 and 1 by turns, 4 to 7 switches 2 and 3.
+  ClusterSpec flies = test::dragonfly(8, 2, 2, 4, 1);
+  flies.fabric.dragonfly.spread = 2;
+  const Graph graph = build_graph(flies);
+  CHECK(joined_with(graph, "node0.nic0") == Words{"switch0"});
+  CHECK(joined_with(graph, "node0.nic1") == Words{"switch1"});
+  CHECK(joined_with(graph, "node1.nic0") == Words{"switch0"});
+  CHECK(joined_with(graph, "node1.nic1") == Words{"switch1"});
+  CHECK(joined_with(graph, "node2.nic0") == Words{"switch2"});
+  CHECK(joined_with(graph, "node3.nic1") == Words{"switch3"});
+  CHECK(joined_with(graph, "node4.nic0") == Words{"switch4"});
+
+  flies.fabric.dragonfly.spread = 3;
+  CHECK(test::error_of(flies) ==
+        "fabric.switch.spread: expected a divisor of the group's 4 switches, got 3");
+}
+
 TEST_CASE("a torus joins each node with its neighbours, around the edges") {
   const Graph graph = build_graph(test::torus({3, 2, 1}));
   // Rings of 3: 3 cables each, two of them; pairs: one cable each, three.

@@ -41,13 +41,13 @@ constexpr std::array<Choice<NicChoice>, 3> nic_choices{{{"nearest", NicChoice::N
                                                         {"rail-aligned", NicChoice::RailAligned}}};
 
 const std::vector<std::string> fabric_keys{
-    "kind",  "routing", "seed",   "nic_choice", "nic_ports", "planes",
-    "rails", "switch",  "leaf",   "spine",      "core",      "tiers",
-    "group", "local",   "global", "dimensions", "link",      "uplink"};
+    "kind",   "routing",    "seed",  "nic_choice", "nic_ports", "planes", "rails",
+    "switch", "leaf",       "spine", "core",       "tiers",     "group",  "local",
+    "global", "dimensions", "link",  "uplink",     "parameters"};
 
 /// The keys that a kind takes besides `kind`.
 std::vector<std::string> keys_of(FabricKind kind) {
-  std::vector<std::string> keys{"routing", "seed", "nic_choice"};
+  std::vector<std::string> keys{"routing", "seed", "nic_choice", "parameters"};
   const auto add = [&keys](std::initializer_list<const char*> more) {
     keys.insert(keys.end(), more.begin(), more.end());
   };
@@ -230,7 +230,7 @@ void read_planes(const MappingReader& reader, FabricSpec& fabric) {
 
 void read_dragonfly(const MappingReader& reader, FabricSpec& fabric) {
   const FabricLinkSpec nic_cable = read_nic_cable(reader);
-  const MappingReader switches = reader.mapping("switch", {"ports", "down", "latency"});
+  const MappingReader switches = reader.mapping("switch", {"ports", "down", "spread", "latency"});
   if (!switches.has("down")) {
     switches.refuse_missing("down", "how many NICs go to a switch");
   }
@@ -238,6 +238,7 @@ void read_dragonfly(const MappingReader& reader, FabricSpec& fabric) {
   const DefaultLink uplink{read_cable(reader, "uplink", {nic_cable, "fabric.link"}),
                            "fabric.uplink"};
   DragonflySpec& dragonfly = fabric.dragonfly;
+  dragonfly.spread = switches.integer("spread", cables, Default<std::uint32_t>{1});
   dragonfly.switches = reader.mapping("group", {"switches"}).integer("switches", switch_counts);
   const MappingReader local = reader.mapping("local", {"count", "link"});
   dragonfly.local_links = local.integer("count", cables, Default<std::uint32_t>{1});
@@ -290,6 +291,9 @@ FabricSpec read_fabric(const MappingReader& cluster) {
   }
   fabric.nic_choice =
       reader.choice("nic_choice", choices(nic_choices), Default<NicChoice>{NicChoice::Nearest});
+  if (reader.has("parameters")) {
+    fabric.parameters = reader.text("parameters");
+  }
   switch (fabric.kind) {
     case FabricKind::None:
       break;

@@ -161,7 +161,7 @@ void read_rules(const ConstantsReader& parent, TuningConstants& constants) {
                                Choice<NothingLeft>{"ring", NothingLeft::Ring}};
   const ConstantsReader reader =
       parent.inside("rules", {"ll128_gpus", "ll128_listed", "nothing_left", "function_lists", "pat",
-                              "one_gpu_as_tree", "collnet_gather"});
+                              "one_gpu_as_tree", "collnet_gather", "nics_over_c2c"});
   reader.choice("ll128_gpus", gpus, constants.ll128_gpus);
   if (reader.wants("ll128_listed")) {
     constants.ll128_listed.clear();
@@ -170,6 +170,7 @@ void read_rules(const ConstantsReader& parent, TuningConstants& constants) {
     }
   }
   reader.choice("collnet_gather", gathers, constants.collnet_gather);
+  reader.flag("nics_over_c2c", constants.nics_over_c2c);
   reader.choice("nothing_left", nothing, constants.nothing_left);
   reader.flag("function_lists", constants.function_lists);
   reader.flag("pat", constants.has_pat);
