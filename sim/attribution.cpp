@@ -59,6 +59,9 @@ Cause cause_of(CostItem item) {
     case CostItem::SendRecvReceiveRate:
     case CostItem::MulticastCopyRate:
       return Cause::Copy;
+    case CostItem::HostRate:
+    case CostItem::HostLoss:
+      return Cause::Sharing;
     case CostItem::NetworkMessage:
       return Cause::Proxy;
     case CostItem::ShareNvlink:

@@ -47,15 +47,19 @@ enum class CostItem : std::uint8_t {
   // A message, after its bytes.
   LLHopNvlink,
   LLHopPcie,
+  LLHopHost,
   LLHopNetwork,
   LL128HopNvlink,
   LL128HopPcie,
+  LL128HopHost,
   LL128HopNetwork,
   SimpleHandoffNvlink,
   SimpleHandoffPcie,
+  SimpleHandoffHost,
   SimpleHandoffNetwork,
   SendRecvHandoffNvlink,
   SendRecvHandoffPcie,
+  SendRecvHandoffHost,
   SendRecvHandoffNetwork,
   MulticastHandoff,
   // What threads can move.
@@ -68,6 +72,9 @@ enum class CostItem : std::uint8_t {
   SendRecvChannelRate,
   SendRecvReceiveRate,
   MulticastCopyRate,
+  // Through the memory of a host.
+  HostRate,
+  HostLoss,
   // The network's software.
   NetworkMessage,
   // What of a link's nominal rate data can have.

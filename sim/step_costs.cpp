@@ -146,14 +146,24 @@ StepCost multicast_cost(const CostParameters& costs, const StepWork& step) {
   return cost;
 }
 
-CostItem of_path(PathKind path, CostItem nvlink, CostItem pcie, CostItem network) {
+/// What messages pay on paths of each kind.
+struct ByPath {
+  CostItem nvlink;
+  CostItem pcie;
+  CostItem host;
+  CostItem network;
+};
+
+CostItem of_path(PathKind path, const ByPath& items) {
   switch (path) {
     case PathKind::Nvlink:
-      return nvlink;
+      return items.nvlink;
     case PathKind::Pcie:
-      return pcie;
+      return items.pcie;
+    case PathKind::Host:
+      return items.host;
     case PathKind::Network:
-      return network;
+      return items.network;
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
@@ -161,18 +171,20 @@ CostItem of_path(PathKind path, CostItem nvlink, CostItem pcie, CostItem network
 CostItem message_item(const LaneWork& work, PathKind path) {
   using enum CostItem;
   if (work.protocol == WireProtocol::LL) {
-    return of_path(path, LLHopNvlink, LLHopPcie, LLHopNetwork);
+    return of_path(path, {LLHopNvlink, LLHopPcie, LLHopHost, LLHopNetwork});
   }
   if (work.protocol == WireProtocol::LL128) {
-    return of_path(path, LL128HopNvlink, LL128HopPcie, LL128HopNetwork);
+    return of_path(path, {LL128HopNvlink, LL128HopPcie, LL128HopHost, LL128HopNetwork});
   }
   if (work.kernel == Kernel::SendRecv) {
-    return of_path(path, SendRecvHandoffNvlink, SendRecvHandoffPcie, SendRecvHandoffNetwork);
+    return of_path(path, {SendRecvHandoffNvlink, SendRecvHandoffPcie, SendRecvHandoffHost,
+                          SendRecvHandoffNetwork});
   }
   if (work.kernel == Kernel::Multicast && path != PathKind::Network) {
     return MulticastHandoff;
   }
-  return of_path(path, SimpleHandoffNvlink, SimpleHandoffPcie, SimpleHandoffNetwork);
+  return of_path(path, {SimpleHandoffNvlink, SimpleHandoffPcie, SimpleHandoffHost,
+                        SimpleHandoffNetwork});
 }
 
 }  // namespace

@@ -30,7 +30,13 @@
 namespace collsim {
 
 /// What a message mainly goes over.
-enum class PathKind : std::uint8_t { Nvlink, Pcie, Network };
+enum class PathKind : std::uint8_t {
+  Nvlink,
+  Pcie,  ///< from GPU to GPU
+  Host,  ///< over PCIe into the memory of the host, where the receiver's GPU reads it (NCCL's SHM)
+  Network,
+};
+/// Of a route alone: Pcie where it may also be Host.
 [[nodiscard]] PathKind kind_of(const Graph& graph, const Route& route);
 
 struct CostPart {
