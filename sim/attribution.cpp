@@ -53,6 +53,7 @@ Cause cause_of(CostItem item) {
     case CostItem::SimpleNarrowRate:
     case CostItem::SimpleLocalRate:
     case CostItem::SimpleUnevenness:
+    case CostItem::SimpleNarrowSaving:
     case CostItem::LL128GpuRate:
     case CostItem::SendRecvLLRate:
     case CostItem::SendRecvChannelRate:

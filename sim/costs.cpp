@@ -77,6 +77,8 @@ constexpr std::array<CostDefinition, cost_items> definitions{{
      "what such a block receives into its own memory"},
     {SimpleUnevenness, "simple", "unevenness", CostUnit::Millionths,
      "by how much of the mean time blocks differ when they receive into their own memory"},
+    {SimpleNarrowSaving, "simple", "narrow_saving", CostUnit::Millionths,
+     "what of a slice's synchronisation and hand-off inside a node one narrow block saves"},
     {LL128GpuRate, "ll128", "gpu_rate", CostUnit::RateUnits,
      "what all blocks of a GPU move together"},
     {SendRecvLLRate, "send_recv", "ll_rate", CostUnit::RateUnits, "a send in LL, on a channel"},

@@ -67,6 +67,7 @@ enum class CostItem : std::uint8_t {
   SimpleNarrowRate,
   SimpleLocalRate,
   SimpleUnevenness,
+  SimpleNarrowSaving,
   LL128GpuRate,
   SendRecvLLRate,
   SendRecvChannelRate,

@@ -1,6 +1,7 @@
 #include "sim/step_costs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -78,12 +79,22 @@ Duration uneven(const CostParameters& costs, const LaneWork& work, std::uint64_t
   return scaled(mean, static_cast<double>(part) / whole);
 }
 
+/// What is left of a cost of Simple with blocks like these: a whole at 16 wide ones.
+double wide_part(const CostParameters& costs, const LaneWork& work) {
+  constexpr double whole = 1'000'000;
+  constexpr int of_all = 5;  // bit_width(16)
+  const int doublings = std::min(static_cast<int>(std::bit_width(work.channels)), of_all);
+  const double wide = width(work.threads) * doublings / of_all;
+  const double saving = static_cast<double>(costs.share(CostItem::SimpleNarrowSaving)) / whole;
+  return 1 - saving * (1 - wide);
+}
+
 StepCost simple_cost(const CostParameters& costs, const LaneWork& work, const StepWork& step) {
   const Primitive primitive = step.primitive;
   const bool reducing = reduces(primitive);
   StepCost cost;
   cost.held.item = reducing ? CostItem::SimpleSliceReduce : CostItem::SimpleSliceCopy;
-  cost.held.time = costs.time(cost.held.item);
+  cost.held.time = scaled(costs.time(cost.held.item), wide_part(costs, work));
   cost.work.item = CostItem::SimpleLocalRate;
   if (sends(primitive)) {
     const bool narrow = reducing && work.narrow && costs.rate(CostItem::SimpleNarrowRate);
@@ -235,7 +246,9 @@ StepCost step_cost(const CostParameters& costs, const LaneWork& work, const Step
 
 CostPart message_cost(const CostParameters& costs, const LaneWork& work, PathKind path) {
   const CostItem item = message_item(work, path);
-  return {item, costs.time(item)};
+  const bool simple = item == CostItem::SimpleHandoffNvlink ||
+                      item == CostItem::SimpleHandoffPcie || item == CostItem::SimpleHandoffHost;
+  return {item, simple ? scaled(costs.time(item), wide_part(costs, work)) : costs.time(item)};
 }
 
 WireFactor wire_factor(WireProtocol protocol) {
