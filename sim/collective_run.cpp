@@ -328,8 +328,8 @@ void wait_for_host(CollectiveResult& result, const RunOptions& options) {
   if (options.attribute == AttributeTo::Limits) {
     // Each in proportion to what a change of it changes: d ln all / d ln gpus = (gpus / all)^4.
     const double part = static_cast<double>(gpus.count()) / static_cast<double>(all.count());
-    retime(result, Duration(std::llround(static_cast<double>(all.count()) * part * part * part *
-                                         part)));
+    retime(result,
+           Duration(std::llround(static_cast<double>(all.count()) * part * part * part * part)));
   }
   result.attribution.insert(
       result.attribution.begin(),

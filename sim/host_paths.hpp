@@ -40,8 +40,8 @@ class HostPaths {
   const Graph* graph_;
   Network* network_;
   std::optional<Bandwidth> rate_;
-  std::int64_t loss_ = 0;  ///< in millionths
-  std::unordered_map<std::uint32_t, Host> hosts_;         ///< by node
+  std::int64_t loss_ = 0;                                   ///< in millionths
+  std::unordered_map<std::uint32_t, Host> hosts_;           ///< by node
   std::unordered_map<std::uint32_t, std::uint32_t> nodes_;  ///< by resource
 };
 

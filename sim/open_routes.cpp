@@ -78,7 +78,9 @@ PathId OpenRoutes::open_through(DeviceId from, DeviceId to, std::span<const Devi
                                 std::uint32_t connection, WireProtocol protocol) {
   const Route route = router_->route_through(from, to, stops, connection);
   PathKind kind = kind_of(*graph_, route);
-  const auto is_cpu = [this](DeviceId stop) { return graph_->device(stop).kind == DeviceKind::Cpu; };
+  const auto is_cpu = [this](DeviceId stop) {
+    return graph_->device(stop).kind == DeviceKind::Cpu;
+  };
   std::optional<LinkId> host;
   if (const auto cpu = std::ranges::find_if(stops, is_cpu);
       kind == PathKind::Pcie && cpu != stops.end()) {

@@ -54,8 +54,7 @@ class OpenRoutes {
   }
   /// Absent: it is no link, but the memory of a host.
   [[nodiscard]] std::optional<LevelId> level_of(LinkId link) const {
-    return link.index() < expected_.size() ? std::optional(graph_->link(link).level)
-                                           : std::nullopt;
+    return link.index() < expected_.size() ? std::optional(graph_->link(link).level) : std::nullopt;
   }
 
   /// Compares what was sent with what the network moved. Throws: InternalError naming the link.
@@ -69,7 +68,7 @@ class OpenRoutes {
     PathKind kind = PathKind::Nvlink;
     DeviceId sender;
     std::optional<LinkId> host;  ///< beside its links, see HostPaths
-    Bytes sent;  ///< not yet in expected_; 0 where sprayed
+    Bytes sent;                  ///< not yet in expected_; 0 where sprayed
   };
   /// `host`: one more resource that it takes, as much as its links.
   PathId take(Route route, PathKind kind, std::optional<LinkId> host = std::nullopt);

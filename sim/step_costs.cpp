@@ -194,8 +194,8 @@ CostItem message_item(const LaneWork& work, PathKind path) {
   if (work.kernel == Kernel::Multicast && path != PathKind::Network) {
     return MulticastHandoff;
   }
-  return of_path(path, {SimpleHandoffNvlink, SimpleHandoffPcie, SimpleHandoffHost,
-                        SimpleHandoffNetwork});
+  return of_path(path,
+                 {SimpleHandoffNvlink, SimpleHandoffPcie, SimpleHandoffHost, SimpleHandoffNetwork});
 }
 
 }  // namespace
