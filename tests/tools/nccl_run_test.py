@@ -75,11 +75,12 @@ class Costs(program.Case):
             self.assertTrue(row["warnings"][0].startswith("parameters nccl-hopper: fitted, "), row["warnings"])
 
     def test_one_process_waits_for_its_launches(self):
-        # 10 us and 2.9 us for each of 8 GPUs are more than the call takes.
+        # 11 us and 3 us for each of 8 GPUs are 35 us; the GPUs' own time adds to it in the fourth power.
         words = ["perf", "all_reduce", *H100, "-b", "8", "-e", "8"]
-        rows = self.rows(*words, "-g", "8")
-        self.assertEqual({row["time_ps"] for row in rows}, {33_200_000})
-        self.assertLess(self.rows(*words)[0]["time_ps"], 33_200_000)
+        alone = self.rows(*words)[0]["time_ps"]
+        expected = (35_000_000 ** 4 + alone ** 4) ** (1 / 4)
+        for row in self.rows(*words, "-g", "8"):
+            self.assertAlmostEqual(row["time_ps"], expected, delta=2)
 
     def test_a_graph_costs_more(self):
         words = ["perf", "all_reduce", *H100, "-b", "8", "-e", "8"]
