@@ -125,7 +125,7 @@ class Refused(program.Case):
         self.assertEqual((done.stdout, done.returncode), ("", 2))
         self.assertTrue(done.stderr.startswith(
             'error: --parameters: unknown parameter "nccl-hoper", did you mean "nccl-hopper"?\n'
-            "hint: known: nccl-"), done.stderr)
+            "hint: `collsim list parameters` shows all "), done.stderr)
         bad = self.file("bad.yaml", "description: x\nsimple: { slice_copy: { value: 3, source: measured } }\n")
         done = self.run_program(*RUN, "--parameters", str(bad))
         self.assertEqual(done.returncode, 2)
