@@ -53,12 +53,16 @@ Cause cause_of(CostItem item) {
     case CostItem::SimpleNarrowRate:
     case CostItem::SimpleLocalRate:
     case CostItem::SimpleUnevenness:
+    case CostItem::SimpleNarrowSaving:
     case CostItem::LL128GpuRate:
     case CostItem::SendRecvLLRate:
     case CostItem::SendRecvChannelRate:
     case CostItem::SendRecvReceiveRate:
     case CostItem::MulticastCopyRate:
       return Cause::Copy;
+    case CostItem::HostRate:
+    case CostItem::HostLoss:
+      return Cause::Sharing;
     case CostItem::NetworkMessage:
       return Cause::Proxy;
     case CostItem::ShareNvlink:

@@ -51,17 +51,18 @@ void add_steps(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
 }
 
 void add_messages(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
-  add(set, {NetworkMessage});
+  add(set, {HostRate, NetworkMessage});
   if (protocol == WireProtocol::LL) {
-    add(set, {LLHopNvlink, LLHopPcie, LLHopNetwork});
+    add(set, {LLHopNvlink, LLHopPcie, LLHopHost, LLHopNetwork});
   } else if (protocol == WireProtocol::LL128) {
-    add(set, {LL128HopNvlink, LL128HopPcie, LL128HopNetwork});
+    add(set, {LL128HopNvlink, LL128HopPcie, LL128HopHost, LL128HopNetwork});
   } else if (kernel == Kernel::SendRecv) {
-    add(set, {SendRecvHandoffNvlink, SendRecvHandoffPcie, SendRecvHandoffNetwork});
+    add(set,
+        {SendRecvHandoffNvlink, SendRecvHandoffPcie, SendRecvHandoffHost, SendRecvHandoffNetwork});
   } else if (kernel == Kernel::Multicast) {
     add(set, {MulticastHandoff, SimpleHandoffNetwork});
   } else {
-    add(set, {SimpleHandoffNvlink, SimpleHandoffPcie, SimpleHandoffNetwork});
+    add(set, {SimpleHandoffNvlink, SimpleHandoffPcie, SimpleHandoffHost, SimpleHandoffNetwork});
   }
 }
 

@@ -105,7 +105,7 @@ void LaneEngine::post_messages(OperationState& operation, std::uint32_t index) {
   for (std::uint32_t number = 0; number < lane.sends.count; ++number) {
     const std::uint32_t id = new_message(operation, index, lane.sends.first + number);
     std::copy_n(vector_of(operation, index), width_, messages_.vector(id));
-    set_out(operation, id, LevelId(0));
+    set_out(operation, id, static_cast<std::uint32_t>(layout_.wire(LevelId(0))));
     if (options_->critical_path) {
       remember_sent(operation, messages_[id], false);
     }

@@ -114,9 +114,9 @@ void LaneEngine::left_wire(const Departure& departure) {
   // It also shared the wire with those before it.
   const Duration all = queue_->now() - message.left;
   std::int64_t* const vector = messages_.vector(departure.tag);
-  vector[layout_.wire(routes_.level_of(departure.narrowest))] += wire_time.count();
-  vector[layout_.sharing(routes_.level_of(departure.bottleneck))] += (all - wire_time).count();
-  set_out(operation, departure.tag, routes_.level_of(departure.bottleneck));
+  vector[wire_at(departure.narrowest)] += wire_time.count();
+  vector[sharing_at(departure.bottleneck)] += (all - wire_time).count();
+  set_out(operation, departure.tag, wire_at(departure.bottleneck));
   WireQueue& wire = operation.wires[wire_key(message)];
   release_path(message.path);
   wire.busy = false;

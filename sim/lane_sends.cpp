@@ -115,13 +115,27 @@ void LaneEngine::departed(const Departure& departure) {
   }
 }
 
+/// Where the time of bytes goes whose full rate a link sets, or the memory of a host.
+std::uint32_t LaneEngine::wire_at(LinkId link) const {
+  const std::optional<LevelId> level = routes_.level_of(link);
+  return static_cast<std::uint32_t>(level ? layout_.wire(*level)
+                                          : layout_.cost(CostItem::HostRate));
+}
+
+/// The same for what others on the link cost.
+std::uint32_t LaneEngine::sharing_at(LinkId link) const {
+  const std::optional<LevelId> level = routes_.level_of(link);
+  return static_cast<std::uint32_t>(level ? layout_.sharing(*level)
+                                          : layout_.cost(CostItem::HostRate));
+}
+
 SendEnd LaneEngine::send_end(const Departure& departure) const {
   SendEnd end;
   end.elapsed = departure.elapsed;
   end.wire = std::min(departure.wire, departure.elapsed);
   end.capped = std::clamp(departure.capped, end.wire, end.elapsed);
-  end.wire_level = routes_.level_of(departure.narrowest);
-  end.sharing_level = routes_.level_of(departure.bottleneck);
+  end.wire_at = wire_at(departure.narrowest);
+  end.sharing_at = sharing_at(departure.bottleneck);
   if (options_->attribute == AttributeTo::Limits) {
     // Rates change in between: threads decided unless links made it clearly slower.
     constexpr std::int64_t clearly = 64;
@@ -129,7 +143,7 @@ SendEnd LaneEngine::send_end(const Departure& departure) const {
         end.capped > end.wire && end.elapsed <= end.capped + end.capped / clearly;
     end.wire = by_threads ? Duration{} : end.elapsed;
     end.capped = end.elapsed;
-    end.wire_level = end.sharing_level;
+    end.wire_at = wire_at(departure.bottleneck);
   }
   return end;
 }
@@ -138,7 +152,7 @@ void LaneEngine::left_directly(const Departure& departure) {
   OperationState& operation = *operations_[messages_[departure.tag].operation.index()];
   const SendEnd end = send_end(departure);
   message_left(operation, departure.tag, end);
-  set_out(operation, departure.tag, end.wire_level);
+  set_out(operation, departure.tag, end.wire_at);
   send_left(operation, departure.tag, end);
 }
 
@@ -158,15 +172,15 @@ void LaneEngine::message_left(OperationState& operation, std::uint32_t id, const
 }
 
 void LaneEngine::add_send(std::int64_t* vector, const LaneState& lane, const SendEnd& end) const {
-  vector[layout_.wire(end.wire_level)] += end.wire.count();
+  vector[end.wire_at] += end.wire.count();
   if (end.capped > end.wire) {
     vector[layout_.cost(lane.work_item)] += (end.capped - end.wire).count();
   }
-  vector[layout_.sharing(end.sharing_level)] += (end.elapsed - end.capped).count();
+  vector[end.sharing_at] += (end.elapsed - end.capped).count();
 }
 
 /// A message's bytes have left, now: it arrives after the wire's latency and its hand-off.
-void LaneEngine::set_out(OperationState& operation, std::uint32_t id, LevelId slowest) {
+void LaneEngine::set_out(OperationState& operation, std::uint32_t id, std::uint32_t slowest) {
   Message& message = messages_[id];
   message.left = queue_->now();
   message.arrival = checked_add(message.left, routes_.latency(message.path));
@@ -184,7 +198,7 @@ void LaneEngine::set_out(OperationState& operation, std::uint32_t id, LevelId sl
     }
     if (options_->attribute == AttributeTo::Limits && hand_off.shown > Duration{}) {
       vector[layout_.cost(hand_off.item)] += hand_off.hidden.count();
-      vector[layout_.wire(slowest)] -= hand_off.hidden.count();
+      vector[slowest] -= hand_off.hidden.count();
     }
   }
   queue_->push({message.arrival, EventPhase::Arrival, id, 0});
@@ -285,14 +299,14 @@ PathId LaneEngine::open_path(const OperationState& operation, std::uint32_t inde
   const Rank rank = operation.lanes[index].rank;
   const std::uint32_t number = operation.lane_number(index);
   const std::uint32_t channel = program.lane(rank, number).channel;
-  const WireFactor factor = wire_factor(operation.lanes[index].protocol);
+  const WireProtocol protocol = operation.lanes[index].protocol;
   const Waypoints waypoints = program.waypoints(rank, number, slot);
   if (waypoints == Waypoints{}) {
-    return routes_.open(operation.gpu(rank), operation.gpu(peer), channel, factor);
+    return routes_.open(operation.gpu(rank), operation.gpu(peer), channel, protocol);
   }
   const std::vector<DeviceId> stops =
       stops_of(*cluster_, *operation.communicator, rank, peer, waypoints);
-  return routes_.open_through(operation.gpu(rank), operation.gpu(peer), stops, channel, factor);
+  return routes_.open_through(operation.gpu(rank), operation.gpu(peer), stops, channel, protocol);
 }
 
 void LaneEngine::forget_targets(LaneState& lane) {

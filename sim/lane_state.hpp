@@ -43,8 +43,8 @@ struct SendEnd {
   Duration wire{};
   Duration capped{};
   Duration elapsed{};
-  LevelId wire_level;
-  LevelId sharing_level;
+  std::uint32_t wire_at = 0;  ///< positions of attribution
+  std::uint32_t sharing_at = 0;
 };
 
 struct LaneState {

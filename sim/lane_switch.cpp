@@ -84,7 +84,7 @@ void LaneEngine::left_through_switch(const Departure& departure) {
     const std::uint32_t id = next;
     next = std::exchange(messages_[id].later, no_index);
     message_left(operation, id, end);
-    set_out(operation, id, end.wire_level);
+    set_out(operation, id, end.wire_at);
     if (options_->critical_path) {
       remember_sent(operation, messages_[id], messages_[id].send_slot == lane.sends.first);
     }

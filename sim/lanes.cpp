@@ -45,7 +45,7 @@ LaneEngine::LaneEngine(const Cluster& cluster, const Workload& workload, const R
               options.costs != nullptr ? charged_items(workload) : CostItemSet{}),
       width_(layout_.size()),
       cluster_(&cluster),
-      routes_(cluster, network),
+      routes_(cluster, network, options.costs),
       messages_(width_),
       operations_(workload.operations.size()) {}
 

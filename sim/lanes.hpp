@@ -101,11 +101,13 @@ class LaneEngine {
   [[nodiscard]] bool has_credit(const OperationState& operation, std::uint32_t lane) const;
   void start_sends(OperationState& operation, std::uint32_t lane);
   std::uint32_t new_message(OperationState& operation, std::uint32_t lane, std::uint32_t slot);
+  [[nodiscard]] std::uint32_t wire_at(LinkId link) const;
+  [[nodiscard]] std::uint32_t sharing_at(LinkId link) const;
   [[nodiscard]] SendEnd send_end(const Departure& departure) const;
   void left_directly(const Departure& departure);
   void message_left(OperationState& operation, std::uint32_t message, const SendEnd& end);
   void add_send(std::int64_t* vector, const LaneState& lane, const SendEnd& end) const;
-  void set_out(OperationState& operation, std::uint32_t message, LevelId slowest);
+  void set_out(OperationState& operation, std::uint32_t message, std::uint32_t slowest);
   void release_path(PathId path);
   void send_left(OperationState& operation, std::uint32_t message, const SendEnd& end);
   void finish_sends(OperationState& operation, std::uint32_t lane);

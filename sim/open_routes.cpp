@@ -56,26 +56,40 @@ Route carrying(Route route, WireFactor factor) {
 
 }  // namespace
 
-OpenRoutes::OpenRoutes(const Cluster& cluster, Network& network)
+OpenRoutes::OpenRoutes(const Cluster& cluster, Network& network, const CostParameters* costs)
     : graph_(&cluster.graph()),
       router_(&cluster.router()),
       network_(&network),
+      hosts_(cluster.graph(), network, costs),
       levels_(cluster.graph().levels().size()),
       expected_(cluster.graph().links().size()) {}
 
-PathId OpenRoutes::open(DeviceId from, DeviceId to, std::uint32_t connection, WireFactor factor) {
+PathId OpenRoutes::open(DeviceId from, DeviceId to, std::uint32_t connection,
+                        WireProtocol protocol) {
   Route route = router_->route(from, to, connection);
   const PathKind kind = kind_of(*graph_, route);
-  const PathId id = take(carrying(std::move(route), factor), kind);
+  const PathId id = take(carrying(std::move(route), wire_factor(protocol)), kind);
   attribute_latency(id, paths_[id.index()].route);
   paths_[id.index()].sender = from;
   return id;
 }
 
 PathId OpenRoutes::open_through(DeviceId from, DeviceId to, std::span<const DeviceId> stops,
-                                std::uint32_t connection, WireFactor factor) {
+                                std::uint32_t connection, WireProtocol protocol) {
   const Route route = router_->route_through(from, to, stops, connection);
-  const PathId id = take(carrying(each_link_once(route), factor), kind_of(*graph_, route));
+  PathKind kind = kind_of(*graph_, route);
+  const auto is_cpu = [this](DeviceId stop) {
+    return graph_->device(stop).kind == DeviceKind::Cpu;
+  };
+  std::optional<LinkId> host;
+  if (const auto cpu = std::ranges::find_if(stops, is_cpu);
+      kind == PathKind::Pcie && cpu != stops.end()) {
+    kind = PathKind::Host;
+    if (protocol != WireProtocol::None) {
+      host = hosts_.enter(*cpu, from);
+    }
+  }
+  const PathId id = take(carrying(each_link_once(route), wire_factor(protocol)), kind, host);
   attribute_latency(id, route);
   DeviceId& sender = paths_[id.index()].sender;
   sender = from;
@@ -151,8 +165,14 @@ PathId OpenRoutes::open_resource(LinkId resource) {
   return take(std::move(route), PathKind::Network);
 }
 
-PathId OpenRoutes::take(Route route, PathKind kind) {
-  const PathId id = network_->open(route);
+PathId OpenRoutes::take(Route route, PathKind kind, std::optional<LinkId> host) {
+  Route with_host = route;
+  if (host) {
+    RouteHop hop = route.hops.front();
+    hop.link = *host;
+    with_host.hops.push_back(hop);
+  }
+  const PathId id = network_->open(with_host);
   if (id.index() >= paths_.size()) {
     paths_.resize(id.index() + 1);
     latencies_.resize(paths_.size() * levels_);
@@ -162,6 +182,7 @@ PathId OpenRoutes::take(Route route, PathKind kind) {
   path.sprayed = is_sprayed(route);
   path.route = std::move(route);
   path.kind = kind;
+  path.host = host;
   if (path.sprayed) {
     path.route.hops.shrink_to_fit();  // there may be thousands
   }
@@ -198,6 +219,9 @@ void OpenRoutes::release(PathId id) {
   }
   settle_sent(path);
   network_->close(id);
+  if (path.host) {
+    hosts_.leave(*path.host, path.sender);
+  }
   path.route = Route{};
 }
 

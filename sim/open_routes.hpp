@@ -6,9 +6,11 @@
 // each link, to be compared with what the network moved. Internal to the executor.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "sim/host_paths.hpp"
 #include "sim/network.hpp"
 #include "sim/step_costs.hpp"
 #include "topology/cluster.hpp"
@@ -17,15 +19,15 @@ namespace collsim::detail {
 
 class OpenRoutes {
  public:
-  /// Requires: cluster and network outlive the table.
-  OpenRoutes(const Cluster& cluster, Network& network);
+  /// Requires: all outlive the table. `costs` may be absent.
+  OpenRoutes(const Cluster& cluster, Network& network, const CostParameters* costs);
 
-  /// Opens the route of a connection (see Router::route) for one user; links carry so many times the
-  /// bytes. Throws: InputError if there is none.
-  PathId open(DeviceId from, DeviceId to, std::uint32_t connection, WireFactor factor = {});
+  /// Opens the route of a connection (see Router::route) for one user; links carry what the protocol
+  /// makes of the bytes. Throws: InputError if there is none.
+  PathId open(DeviceId from, DeviceId to, std::uint32_t connection, WireProtocol protocol);
   /// The same by way of given devices (see Router::route_through).
   PathId open_through(DeviceId from, DeviceId to, std::span<const DeviceId> stops,
-                      std::uint32_t connection, WireFactor factor = {});
+                      std::uint32_t connection, WireProtocol protocol);
   /// Opens the links of a switch that joins `gpu` with its peers: what it reads from the readers,
   /// reduced on the way, and what it writes to the writers, copied on the way; itself among them or not.
   /// Throws: InputError where one switch does not join them.
@@ -50,7 +52,10 @@ class OpenRoutes {
   [[nodiscard]] std::span<const Duration> latency_by_level(PathId path) const {
     return {latencies_.data() + path.index() * levels_, levels_};
   }
-  [[nodiscard]] LevelId level_of(LinkId link) const { return graph_->link(link).level; }
+  /// Absent: it is no link, but the memory of a host.
+  [[nodiscard]] std::optional<LevelId> level_of(LinkId link) const {
+    return link.index() < expected_.size() ? std::optional(graph_->link(link).level) : std::nullopt;
+  }
 
   /// Compares what was sent with what the network moved. Throws: InternalError naming the link.
   void check_links();
@@ -62,9 +67,11 @@ class OpenRoutes {
     bool sprayed = false;
     PathKind kind = PathKind::Nvlink;
     DeviceId sender;
-    Bytes sent;  ///< not yet in expected_; 0 where sprayed
+    std::optional<LinkId> host;  ///< beside its links, see HostPaths
+    Bytes sent;                  ///< not yet in expected_; 0 where sprayed
   };
-  PathId take(Route route, PathKind kind);
+  /// `host`: one more resource that it takes, as much as its links.
+  PathId take(Route route, PathKind kind, std::optional<LinkId> host = std::nullopt);
   /// Along the links of a route in their order.
   void attribute_latency(PathId path, const Route& route);
   void settle_sent(Path& path);
@@ -72,6 +79,7 @@ class OpenRoutes {
   const Graph* graph_;
   const Router* router_;
   Network* network_;
+  HostPaths hosts_;
   std::size_t levels_;
   std::vector<Path> paths_;  ///< by PathId
   std::vector<Duration> latencies_;

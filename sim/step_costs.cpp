@@ -1,6 +1,7 @@
 #include "sim/step_costs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -78,12 +79,22 @@ Duration uneven(const CostParameters& costs, const LaneWork& work, std::uint64_t
   return scaled(mean, static_cast<double>(part) / whole);
 }
 
+/// What is left of a cost of Simple with blocks like these: a whole at 16 wide ones.
+double wide_part(const CostParameters& costs, const LaneWork& work) {
+  constexpr double whole = 1'000'000;
+  constexpr int of_all = 5;  // bit_width(16)
+  const int doublings = std::min(static_cast<int>(std::bit_width(work.channels)), of_all);
+  const double wide = width(work.threads) * doublings / of_all;
+  const double saving = static_cast<double>(costs.share(CostItem::SimpleNarrowSaving)) / whole;
+  return 1 - saving * (1 - wide);
+}
+
 StepCost simple_cost(const CostParameters& costs, const LaneWork& work, const StepWork& step) {
   const Primitive primitive = step.primitive;
   const bool reducing = reduces(primitive);
   StepCost cost;
   cost.held.item = reducing ? CostItem::SimpleSliceReduce : CostItem::SimpleSliceCopy;
-  cost.held.time = costs.time(cost.held.item);
+  cost.held.time = scaled(costs.time(cost.held.item), wide_part(costs, work));
   cost.work.item = CostItem::SimpleLocalRate;
   if (sends(primitive)) {
     const bool narrow = reducing && work.narrow && costs.rate(CostItem::SimpleNarrowRate);
@@ -146,14 +157,24 @@ StepCost multicast_cost(const CostParameters& costs, const StepWork& step) {
   return cost;
 }
 
-CostItem of_path(PathKind path, CostItem nvlink, CostItem pcie, CostItem network) {
+/// What messages pay on paths of each kind.
+struct ByPath {
+  CostItem nvlink;
+  CostItem pcie;
+  CostItem host;
+  CostItem network;
+};
+
+CostItem of_path(PathKind path, const ByPath& items) {
   switch (path) {
     case PathKind::Nvlink:
-      return nvlink;
+      return items.nvlink;
     case PathKind::Pcie:
-      return pcie;
+      return items.pcie;
+    case PathKind::Host:
+      return items.host;
     case PathKind::Network:
-      return network;
+      return items.network;
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
@@ -161,18 +182,20 @@ CostItem of_path(PathKind path, CostItem nvlink, CostItem pcie, CostItem network
 CostItem message_item(const LaneWork& work, PathKind path) {
   using enum CostItem;
   if (work.protocol == WireProtocol::LL) {
-    return of_path(path, LLHopNvlink, LLHopPcie, LLHopNetwork);
+    return of_path(path, {LLHopNvlink, LLHopPcie, LLHopHost, LLHopNetwork});
   }
   if (work.protocol == WireProtocol::LL128) {
-    return of_path(path, LL128HopNvlink, LL128HopPcie, LL128HopNetwork);
+    return of_path(path, {LL128HopNvlink, LL128HopPcie, LL128HopHost, LL128HopNetwork});
   }
   if (work.kernel == Kernel::SendRecv) {
-    return of_path(path, SendRecvHandoffNvlink, SendRecvHandoffPcie, SendRecvHandoffNetwork);
+    return of_path(path, {SendRecvHandoffNvlink, SendRecvHandoffPcie, SendRecvHandoffHost,
+                          SendRecvHandoffNetwork});
   }
   if (work.kernel == Kernel::Multicast && path != PathKind::Network) {
     return MulticastHandoff;
   }
-  return of_path(path, SimpleHandoffNvlink, SimpleHandoffPcie, SimpleHandoffNetwork);
+  return of_path(path,
+                 {SimpleHandoffNvlink, SimpleHandoffPcie, SimpleHandoffHost, SimpleHandoffNetwork});
 }
 
 }  // namespace
@@ -223,7 +246,9 @@ StepCost step_cost(const CostParameters& costs, const LaneWork& work, const Step
 
 CostPart message_cost(const CostParameters& costs, const LaneWork& work, PathKind path) {
   const CostItem item = message_item(work, path);
-  return {item, costs.time(item)};
+  const bool simple = item == CostItem::SimpleHandoffNvlink ||
+                      item == CostItem::SimpleHandoffPcie || item == CostItem::SimpleHandoffHost;
+  return {item, simple ? scaled(costs.time(item), wide_part(costs, work)) : costs.time(item)};
 }
 
 WireFactor wire_factor(WireProtocol protocol) {

@@ -6,6 +6,9 @@
 //           channel_rate; the peer sees it a handoff after the wire. A primitive without a send takes
 //           its bytes at local_rate, some blocks more slowly and others more quickly than the mean, by
 //           turns (unevenness): channels do not stay in step, so that some send while others do not.
+//           One block of the fewest threads saves narrow_saving of synchronisation and hand-off inside a
+//           node, and blocks less the wider they are and the more: a barrier has fewer warps, a fence
+//           fewer writes of other blocks before it. From 16 blocks on nothing is saved.
 //   LL      a step whose block has more than the fewest threads, or one of several blocks, costs up to
 //           wide_copy or wide_reduce more; its bytes take a pass of 8 bytes a thread, the first one
 //           free. The peer sees the first of them a hop after they are sent, each line by itself, so
@@ -34,7 +37,13 @@
 namespace collsim {
 
 /// What a message mainly goes over.
-enum class PathKind : std::uint8_t { Nvlink, Pcie, Network };
+enum class PathKind : std::uint8_t {
+  Nvlink,
+  Pcie,  ///< from GPU to GPU
+  Host,  ///< over PCIe into the memory of the host, where the receiver's GPU reads it (NCCL's SHM)
+  Network,
+};
+/// Of a route alone: Pcie where it may also be Host.
 [[nodiscard]] PathKind kind_of(const Graph& graph, const Route& route);
 
 struct CostPart {

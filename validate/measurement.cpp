@@ -62,10 +62,11 @@ MeasuredLaunch parse_launch(std::string_view text, std::uint32_t ranks, std::uin
   if (option) {
     return of_process(*option);
   }
-  if (contains(words, "process per gpu") || contains(words, "process per node")) {
+  if (contains(words, "process per gpu") || contains(words, "process per node") ||
+      contains(words, "thread per gpu")) {
     return of_process(1);
   }
-  if (contains(words, "single process") || contains(words, "one process, one thread per gpu")) {
+  if (contains(words, "single process")) {
     return of_process(a_node);
   }
   return {};

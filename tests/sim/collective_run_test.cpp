@@ -1,5 +1,6 @@
 #include "sim/collective_run.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -223,6 +224,42 @@ TEST_CASE("calls that all ranks end together cost the same each") {
   CHECK(full.time == 25 * many.time);
   CHECK(full.operations[24].time_of_rank == std::vector<Duration>(8, 25 * many.time));
   CHECK(full.links[0].fine_bytes == 25 * many.links[0].fine_bytes);
+}
+
+TEST_CASE("a process that launches for all GPUs shows where it is nearly as slow as they are") {
+  const Cluster cluster(star(8));
+  const CollectiveJob ring = job(cluster, "ring", CollectiveKind::AllReduce, 1_MiB);
+  const Duration alone = run_back_to_back(cluster, ring, {5, 20}).time;
+  const auto together = [&](Duration host, AttributeTo attribute) {
+    RunOptions options;
+    options.host_per_call = host;
+    options.attribute = attribute;
+    return run_back_to_back(cluster, ring, {5, 20}, options);
+  };
+  const auto of_process = [](const CollectiveResult& result) {
+    Duration sum{};
+    Duration process{};
+    for (const AttributedTime& part : result.attribution) {
+      sum += part.time;
+      process += part.parameter == CostItem::LaunchProcess ? part.time : Duration{};
+    }
+    CHECK(sum == result.time);
+    return process;
+  };
+  // As slow: the fourth root of 2 times as long. To each is due what is lost without it; for a fit both
+  // have the same part.
+  const CollectiveResult equal = together(alone, AttributeTo::Causes);
+  const double fourth_root = std::sqrt(std::sqrt(2.0));
+  CHECK(equal.time == Duration(std::llround(static_cast<double>(alone.count()) * fourth_root)));
+  CHECK(of_process(equal) == equal.time - alone);
+  CHECK(equal.time_of_rank == std::vector<Duration>(8, equal.time));
+  const Duration fitted = of_process(together(alone, AttributeTo::Limits));
+  CHECK(std::chrono::abs(2 * fitted - equal.time) <= Duration(2));
+  // Ten times as slow: (1 + 10^-4)^(1/4) is 1 + 2.5 · 10^-5 times as long as the longer one.
+  const Duration host = 10 * alone;
+  const Duration more = together(host, AttributeTo::Causes).time - host;
+  CHECK(std::abs(static_cast<double>(more.count()) / static_cast<double>(host.count()) - 2.5e-5) <
+        1e-8);
 }
 
 TEST_CASE("calls that overlap cost the mean of what each rank needs for one") {

@@ -26,10 +26,13 @@ TEST_CASE("every parameter has a place and a name of its own") {
 
 TEST_CASE("a new set is free: no times, no limits, whole shares") {
   const CostParameters costs;
-  CHECK(costs.share(CostItem::SimpleUnevenness) == 0);
+  // Shares that are none of a rate.
+  const std::set<CostItem> of_no_rate{CostItem::SimpleUnevenness, CostItem::SimpleNarrowSaving,
+                                      CostItem::HostLoss};
   for (const CostDefinition& definition : cost_definitions()) {
     INFO(name_of(definition.item));
-    if (definition.item == CostItem::SimpleUnevenness) {
+    if (of_no_rate.contains(definition.item)) {
+      CHECK(costs.share(definition.item) == 0);
       continue;
     }
     switch (definition.unit) {

@@ -146,13 +146,13 @@ TEST_CASE("complaints about keys name the place and what is accepted", "[costs]"
         "  ^\n"
         "hint: accepted: description, base, tier, calibrated, launch, ll, ll128, multicast, "
         "simple, send_recv, "
-        "network or share");
+        "host, network or share");
   CHECK(message_about("description: x\nll:\n  hop_nvlnk: { value: 1 us, source: fitted }\n") ==
         "x.yaml:3:3: error: ll.hop_nvlnk: unknown key, did you mean \"hop_nvlink\"?\n"
         "    hop_nvlnk: { value: 1 us, source: fitted }\n"
         "    ^\n"
         "hint: accepted: start, wide_copy, wide_reduce, pass_copy, pass_reduce, hop_nvlink, "
-        "hop_pcie, hop_network or network_rate");
+        "hop_pcie, hop_host, hop_network or network_rate");
   CHECK(message_about("description: x\nll:\n  hop_nvlink: { value: 1 us }\n") ==
         "x.yaml:3:15: error: ll.hop_nvlink: missing key \"source\"\n"
         "    hop_nvlink: { value: 1 us }\n"

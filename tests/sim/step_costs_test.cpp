@@ -242,21 +242,50 @@ TEST_CASE("a message costs what its protocol and its path say") {
   const LaneWork simple = block(WireProtocol::Simple);
   pays(simple, PathKind::Nvlink, SimpleHandoffNvlink);
   pays(simple, PathKind::Pcie, SimpleHandoffPcie);
+  pays(simple, PathKind::Host, SimpleHandoffHost);
   pays(simple, PathKind::Network, SimpleHandoffNetwork);
   const LaneWork ll = block(WireProtocol::LL);
   pays(ll, PathKind::Nvlink, LLHopNvlink);
   pays(ll, PathKind::Pcie, LLHopPcie);
+  pays(ll, PathKind::Host, LLHopHost);
   pays(ll, PathKind::Network, LLHopNetwork);
   pays(with(ll, Kernel::SendRecv), PathKind::Nvlink, LLHopNvlink);
   const LaneWork ll128 = block(WireProtocol::LL128);
   pays(ll128, PathKind::Nvlink, LL128HopNvlink);
   pays(ll128, PathKind::Pcie, LL128HopPcie);
+  pays(ll128, PathKind::Host, LL128HopHost);
   pays(ll128, PathKind::Network, LL128HopNetwork);
   pays(with(simple, Kernel::SendRecv), PathKind::Nvlink, SendRecvHandoffNvlink);
   pays(with(simple, Kernel::SendRecv), PathKind::Pcie, SendRecvHandoffPcie);
+  pays(with(simple, Kernel::SendRecv), PathKind::Host, SendRecvHandoffHost);
   pays(with(simple, Kernel::SendRecv), PathKind::Network, SendRecvHandoffNetwork);
   pays(with(simple, Kernel::Multicast), PathKind::Nvlink, MulticastHandoff);
   pays(with(simple, Kernel::Multicast), PathKind::Network, SimpleHandoffNetwork);
+}
+
+TEST_CASE("narrow blocks of Simple save synchronisation and hand-offs inside a node") {
+  using enum CostItem;
+  CostParameters costs = costs_with(
+      {{SimpleSliceCopy, us(10)}, {SimpleHandoffNvlink, us(20)}, {SimpleHandoffNetwork, us(30)}});
+  set_share(costs, SimpleNarrowSaving, 500'000);
+  LaneWork work = block(WireProtocol::Simple);
+  const auto expect = [&](std::uint32_t threads, std::uint32_t channels, Duration slice,
+                          Duration handoff) {
+    work.threads = threads;
+    work.channels = channels;
+    const StepWork send{.primitive = Primitive::Send, .bytes = 1000_B};
+    CHECK(step_cost(costs, work, send).held.time == slice);
+    CHECK(message_cost(costs, work, PathKind::Nvlink).time == handoff);
+    CHECK(message_cost(costs, work, PathKind::Network).time == us(30));
+  };
+  // Half is saved of what is not wide: (threads - 128) / 384 times (1 + log2(channels)) / 5.
+  expect(128, 1, us(5), us(10));
+  expect(128, 24, us(5), us(10));
+  expect(512, 1, us(6), us(12));      // wide 1 / 5
+  expect(512, 4, us(8), us(16));      // 3 / 5
+  expect(320, 16, ns(7500), us(15));  // 1 / 2
+  expect(512, 16, us(10), us(20));
+  expect(544, 32, us(10), us(20));
 }
 
 TEST_CASE("a path is named after its slowest kind of link") {

@@ -27,6 +27,10 @@ class FormTerms {
   [[nodiscard]] double rate(CostItem item) const {
     return megabytes_per_second(costs_.rate(item).value());
   }
+  /// 0 … 1.
+  [[nodiscard]] double share(CostItem item) const {
+    return static_cast<double>(costs_.share(item)) / 1e6;
+  }
   /// Of a route from GPU to GPU.
   [[nodiscard]] double latency() const { return latency_; }
   /// What data can have of a GPU's link, by the share of a kernel.

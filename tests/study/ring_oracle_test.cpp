@@ -57,6 +57,14 @@ Does last_of(CollectiveKind kind) {
   return kind == CollectiveKind::ReduceScatter ? Does::Reduce : Does::Copy;
 }
 
+/// What blocks like these pay of synchronisation and hand-off: the rest is saved in proportion to the threads
+/// and to 1 + log2(channels), rounded down, that 512 and 16 are above them.
+double wide_part(const RingCase& of) {
+  const double threads = std::clamp((of.execution.threads - 128) / 384.0, 0.0, 1.0);
+  const double doublings = std::min(1 + std::floor(std::log2(of.channels())), 5.0);
+  return 1 - of.terms.share(CostItem::SimpleNarrowSaving) * (1 - threads * doublings / 5);
+}
+
 /// Simple: a chunk is two slices. Slice 1 is sent in s1 and seen L later, when the neighbour can start
 /// on it, unless that still sends its own slice 2; so with equal slices a primitive lasts s + max(s, L).
 /// `behind` is how long after slice 1 slice 2 is there.
@@ -64,10 +72,12 @@ double simple_ring(const RingCase& of) {
   const double sends_at = std::min(
       of.rate(CostItem::SimpleChannelRate) * of.execution.threads / 512, of.link() / of.channels());
   const double takes_at = of.rate(CostItem::SimpleLocalRate) * of.execution.threads / 512;
-  const double hand_off = of.time(CostItem::SimpleHandoffNvlink) + of.terms.latency();
+  const double wide = wide_part(of);
+  const double hand_off = wide * of.time(CostItem::SimpleHandoffNvlink) + of.terms.latency();
   const auto slice = [&](int index, Does what, double rate) {
     const std::int64_t count = nccl::slice_of(of.execution, of.chunk(), index).count;
-    return of.time(what == Does::Copy ? CostItem::SimpleSliceCopy : CostItem::SimpleSliceReduce) +
+    return wide * of.time(what == Does::Copy ? CostItem::SimpleSliceCopy
+                                             : CostItem::SimpleSliceReduce) +
            static_cast<double>(count) * 4 / rate;
   };
   double time = of.time(CostItem::LaunchCollective);

@@ -76,6 +76,8 @@ ONE_NODE = {
     "v100-nig": Machine([("gpu0 gpu3", 50)], 3 * 50),
     # 16 blocks share 144 GB/s between the sockets: 9 GB/s each, while 7 blocks share a GPU's 31.5: 4.5 each.
     "l40s": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], PCIE4),
+    # 9 GB/s between the sockets, as before, and 9 for each of the 7 blocks of a GPU.
+    "rtx-pro-6000-server": Machine([("gpu0 gpu1", PCIE5), ("gpu0 gpu7", PCIE5)], PCIE5),
     "aws-g5-48xlarge": Machine([("gpu0 gpu1", PCIE4), ("gpu0 gpu7", PCIE4)], PCIE4),  # 96 GB/s between the sockets
     "aws-g4dn-metal": Machine([("gpu0 gpu1", PCIE3 / 2), ("gpu0 gpu7", PCIE3 / 2)], PCIE3 / 2),  # 41.6 GB/s
     # 12 links of 25 GB/s.

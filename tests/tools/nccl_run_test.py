@@ -96,11 +96,12 @@ class Costs(program.Case):
         self.assertEqual(row["parameters"]["name"], "nccl-hopper+net")
 
     def test_one_process_waits_for_its_launches(self):
-        # 10 us and 2.9 us for each of 8 GPUs are more than the call takes.
+        # 11 us and 3 us for each of 8 GPUs are 35 us; the GPUs' own time adds to it in the fourth power.
         words = ["perf", "all_reduce", *H100, "-b", "8", "-e", "8"]
-        rows = self.rows(*words, "-g", "8")
-        self.assertEqual({row["time_ps"] for row in rows}, {33_200_000})
-        self.assertLess(self.rows(*words)[0]["time_ps"], 33_200_000)
+        alone = self.rows(*words)[0]["time_ps"]
+        expected = (35_000_000 ** 4 + alone ** 4) ** (1 / 4)
+        for row in self.rows(*words, "-g", "8"):
+            self.assertAlmostEqual(row["time_ps"], expected, delta=2)
 
     def test_a_graph_costs_more(self):
         words = ["perf", "all_reduce", *H100, "-b", "8", "-e", "8"]
@@ -145,13 +146,15 @@ class Refused(program.Case):
         self.assertEqual((done.stdout, done.returncode), ("", 2))
         self.assertTrue(done.stderr.startswith(
             'error: --parameters: unknown parameter "nccl-hoper", did you mean "nccl-hopper"?\n'
-            "hint: known: nccl-"), done.stderr)
+            "hint: `collsim list parameters` shows all "), done.stderr)
         self.refused([*RUN, "--parameters", "net-roce"],
                      'error: --parameters: "net-roce" are costs of a network, not of GPUs\n'
                      "hint: choose them by --network-parameters, or fabric.parameters of the cluster")
-        self.refused([*H100_X4_RUN, "--network-parameters", "net-rose"],
-                     'error: --network-parameters: unknown parameter "net-rose", did you mean "net-roce"?\n'
-                     "hint: `collsim list parameters` shows all 14")
+        done = self.run_program(*H100_X4_RUN, "--network-parameters", "net-rose")
+        self.assertEqual((done.stdout, done.returncode), ("", 2))
+        self.assertTrue(done.stderr.startswith(
+            'error: --network-parameters: unknown parameter "net-rose", did you mean "net-roce"?\n'
+            "hint: `collsim list parameters` shows all "), done.stderr)
         done = self.run_program(*H100_X4_RUN, "--set", "fabric.parameters=net-rose")
         self.assertEqual(done.returncode, 2)
         self.assertIn('fabric.parameters: unknown parameter "net-rose", did you mean "net-roce"?', done.stderr)

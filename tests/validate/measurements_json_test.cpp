@@ -77,6 +77,8 @@ TEST_CASE("launch modes are told from what tables say") {
   CHECK(mode("single process -g 4, quiet machine").gpus_per_process == 4);
   CHECK(mode("one process per node, -g 8").gpus_per_process == 8);
   CHECK(mode("single process").gpus_per_process == 8);  // 16 ranks on 2 nodes
+  // Threads of one process do not wait for each other.
+  CHECK(mode("one process, one thread per GPU").gpus_per_process == 1);
   CHECK(mode("").mode == LaunchMode::Unknown);
   CHECK(mode("CUDA graph").mode == LaunchMode::CudaGraph);
 }

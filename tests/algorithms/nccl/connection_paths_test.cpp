@@ -125,7 +125,7 @@ TEST_CASE("GPUs that share NICs take one each") {
   CHECK(way(sends, 6, 15) == "via 7, nic 7 to 7");
 }
 
-// L40S: four GPUs at each of two Intel CPUs, each at a root port of its own: PHB or SYS, beyond PXB.
+// L40S: four GPUs at each of two CPUs of AMD, more than a pair, each at a root port of its own: PHB or SYS, beyond PXB.
 TEST_CASE("GPUs without P2P talk through the memory of the receiver's host") {
   const ConnectionTables ring = algorithm_connections(decisions_of("l40s", 1), Algorithm::Ring);
   CHECK(way(ring, 0, 1) == "host in");
