@@ -51,9 +51,9 @@ void add_steps(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
 }
 
 void add_messages(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
-  add(set, {HostRate, NetworkMessage});
+  add(set, {HostRate, NetworkMessage, NetworkRendezvous, NetworkLateness});
   if (protocol == WireProtocol::LL) {
-    add(set, {LLHopNvlink, LLHopPcie, LLHopHost, LLHopNetwork});
+    add(set, {LLHopNvlink, LLHopPcie, LLHopHost, LLHopNetwork, LLNetworkRate});
   } else if (protocol == WireProtocol::LL128) {
     add(set, {LL128HopNvlink, LL128HopPcie, LL128HopHost, LL128HopNetwork});
   } else if (kernel == Kernel::SendRecv) {

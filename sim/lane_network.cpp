@@ -103,7 +103,9 @@ Duration LaneEngine::add_network_delay(const OperationState& operation, std::uin
   std::int64_t* const vector = messages_.vector(id);
   vector[layout_.cost(CostItem::NetworkRendezvous)] += delay.rendezvous.count();
   vector[layout_.cost(CostItem::NetworkLateness)] += delay.lateness.count();
-  vector[layout_.cost(CostItem::LLNetworkRate)] += delay.lines.count();
+  if (work.protocol == WireProtocol::LL) {
+    vector[layout_.cost(CostItem::LLNetworkRate)] += delay.lines.count();
+  }
   return delay.sum();
 }
 

@@ -235,7 +235,8 @@ class Calibrator {
   [[nodiscard]] bool may_be_free(CostItem item) const {
     const std::vector<CostItem>& only = options_->only;
     const bool wanted = only.empty() || std::ranges::find(only, item) != only.end();
-    return wanted && start_->value(item).units > 0 && item != SimpleUnevenness;
+    return wanted && start_->value(item).units > 0 && item != SimpleUnevenness &&
+           definition_of(item).unit != CostUnit::Bytes;
   }
 
   void choose_free() {

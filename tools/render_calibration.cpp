@@ -24,6 +24,8 @@ std::string value_text(CostItem item, std::int64_t units) {
       return human_time(Duration(units));
     case CostUnit::RateUnits:
       return human_bandwidth(Bandwidth::from_units(units));
+    case CostUnit::Bytes:
+      return human_bytes(Bytes(units));
     case CostUnit::Millionths:
       return fmt::format("{:.3f}", static_cast<double>(units) / 1e6);
   }
@@ -34,6 +36,7 @@ std::string value_text(CostItem item, std::int64_t units) {
 double plain_value(CostItem item, std::int64_t units) {
   switch (definition_of(item).unit) {
     case CostUnit::Picoseconds:
+    case CostUnit::Bytes:
       return static_cast<double>(units);
     case CostUnit::RateUnits:
       return Bandwidth::from_units(units).as_bytes_per_second();
@@ -49,6 +52,8 @@ std::string_view plain_unit(CostItem item) {
       return "ps";
     case CostUnit::RateUnits:
       return "B/s";
+    case CostUnit::Bytes:
+      return "B";
     case CostUnit::Millionths:
       return "1";
   }

@@ -165,7 +165,7 @@ std::vector<std::string> read_texts(const CostsFile& file, const MappingReader& 
 /// What the set was fitted to.
 CalibrationRecord read_record(const CostsFile& file, const MappingReader& reader) {
   constexpr IntegerRange counts{1, 1U << 30U};
-  constexpr Bytes most_bytes(std::int64_t{1} << 50U);
+  constexpr Bytes largest(std::int64_t{1} << 50U);
   CalibrationRecord record;
   record.machines = read_texts(file, reader, "machines");
   record.nccl = read_texts(file, reader, "nccl");
@@ -178,8 +178,8 @@ CalibrationRecord read_record(const CostsFile& file, const MappingReader& reader
     record.collectives.push_back(*kind);
   }
   const MappingReader bytes = reader.mapping("bytes", {"least", "most"});
-  record.least_bytes = bytes.bytes("least", most_bytes);
-  record.most_bytes = bytes.bytes("most", most_bytes);
+  record.least_bytes = bytes.bytes("least", largest);
+  record.most_bytes = bytes.bytes("most", largest);
   const MappingReader ranks = reader.mapping("ranks", {"least", "most"});
   record.least_ranks = ranks.integer("least", counts);
   record.most_ranks = ranks.integer("most", counts);

@@ -38,6 +38,8 @@ std::string value_text(CostItem item, std::int64_t units) {
       return to_text(Duration(units));
     case CostUnit::RateUnits:
       return to_text(Bandwidth::from_units(units));
+    case CostUnit::Bytes:
+      return to_text(Bytes(units));
     case CostUnit::Millionths:
       return shortest(static_cast<double>(units) / 1e6);
   }
