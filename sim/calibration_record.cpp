@@ -32,6 +32,7 @@ std::vector<OutsideFit> outside(const CalibrationRecord& record, const Collectiv
   std::vector<OutsideFit> found;
   if (std::ranges::find(record.collectives, call.kind) == record.collectives.end()) {
     std::vector<std::string> names;
+    names.reserve(record.collectives.size());
     for (const CollectiveKind kind : record.collectives) {
       names.emplace_back(name_of(kind));
     }

@@ -136,6 +136,7 @@ class Calibrator {
 
   [[nodiscard]] FitResult solve(std::vector<double> begin) {
     std::vector<FitBounds> bounds;
+    bounds.reserve(free_.size());
     for (const FreeParameter& parameter : free_) {
       bounds.push_back(parameter.bounds);
     }

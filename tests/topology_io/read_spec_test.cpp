@@ -286,7 +286,7 @@ TEST_CASE("a value has its kind", "[spec]") {
       "  fabric: single-switch\n"
       "          ^\n"
       "hint: keys: kind, routing, seed, nic_choice, nic_ports, planes, rails, switch, leaf, spine, "
-      "core, tiers, group, local, global, dimensions, link or uplink");
+      "core, tiers, group, local, global, dimensions, link, uplink or parameters");
 }
 
 TEST_CASE("a fat tree has tiers", "[spec]") {
@@ -395,12 +395,13 @@ TEST_CASE("keys that do not fit the kind of fabric are refused", "[spec]") {
         "x.yaml:7:3: error: fabric.leaf: does not apply to a fabric of kind \"single-switch\"\n"
         "    leaf: {ports: 4}\n"
         "    ^\n"
-        "hint: it takes routing, seed, nic_choice, switch or link");
+        "hint: it takes routing, seed, nic_choice, parameters, switch or link");
   CHECK(message(with_fabric(leaf_spine + "  switch: {latency: 1 ns}\n")) ==
         "x.yaml:8:3: error: fabric.switch: does not apply to a fabric of kind \"leaf-spine\"\n"
         "    switch: {latency: 1 ns}\n"
         "    ^\n"
-        "hint: it takes routing, seed, nic_choice, nic_ports, planes, leaf, spine, link or uplink");
+        "hint: it takes routing, seed, nic_choice, parameters, nic_ports, planes, leaf, spine, "
+        "link or uplink");
   CHECK(message(replaced(two_gpus(), "node:", "fabric: {kind: none, routing: spray}\nnode:")) ==
         "x.yaml:2:22: error: fabric.routing: does not apply to a fabric of kind \"none\"\n"
         "  fabric: {kind: none, routing: spray}\n"
