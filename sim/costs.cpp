@@ -105,7 +105,7 @@ constexpr std::array<CostDefinition, cost_items> definitions{{
     {ShareNvlink, "share", "nvlink", CostUnit::Millionths,
      "of NVLink's and xGMI's nominal rate: rings and trees"},
     {ShareNvlinkSendRecv, "share", "nvlink_send_recv", CostUnit::Millionths,
-     "the same: sends and receives"},
+     "the same: sends to several GPUs at once"},
     {ShareNvlinkMulticast, "share", "nvlink_multicast", CostUnit::Millionths, "the same: NVLS"},
     {SharePcie, "share", "pcie", CostUnit::Millionths, "of PCIe's nominal rate"},
     {ShareSocket, "share", "socket", CostUnit::Millionths, "of the nominal rate between sockets"},

@@ -152,7 +152,7 @@ void Executor::limit_links() {
     }
     const Lane lane = collective->program->lane(Rank(0), 0);
     if (lane.protocol != WireProtocol::None) {
-      kernels_.at(static_cast<std::size_t>(lane.kernel)) = true;
+      kernels_.at(static_cast<std::size_t>(wire_kernel(lane.kernel, *collective->program))) = true;
     }
   }
   for (std::uint32_t number = 0; number < graph_->links().size(); ++number) {

@@ -324,6 +324,12 @@ std::vector<CostPart> launch_costs(const CostParameters& costs, const Program& p
   return parts;
 }
 
+Kernel wire_kernel(Kernel kernel, const Program& program) {
+  constexpr std::uint32_t itself_and_one = 2;
+  const bool one = kernel == Kernel::SendRecv && program.peers(Rank(0)) <= itself_and_one;
+  return one ? Kernel::Collective : kernel;
+}
+
 std::int64_t share_of(const CostParameters& costs, LinkKind kind, Kernel kernel) {
   switch (kind) {
     case LinkKind::Nvlink:

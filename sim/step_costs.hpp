@@ -112,6 +112,9 @@ enum class LaunchFrom : std::uint8_t { Stream, CudaGraph };
                                                  const Program& program, Rank rank, CallIs call,
                                                  LaunchFrom launch);
 
+/// As what a kernel uses links: sends to a single other GPU as rings do, and not as those that write to several at once.
+[[nodiscard]] Kernel wire_kernel(Kernel kernel, const Program& program);
+
 /// What of a link's nominal rate the lanes of a kernel can have, in millionths.
 [[nodiscard]] std::int64_t share_of(const CostParameters& costs, LinkKind kind, Kernel kernel);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/step_costs.hpp"
+
 namespace collsim {
 
 namespace {
@@ -42,8 +44,9 @@ LinkKind kind_of_level(const Graph& graph, LevelId level) {
 Sensitivities sensitivities(const Cluster& cluster, const Program& program,
                             const CollectiveResult& result) {
   Sensitivities parts{};
-  const Kernel kernel =
-      program.lane_count(Rank(0)) == 0 ? Kernel::Collective : program.lane(Rank(0), 0).kernel;
+  const Kernel kernel = program.lane_count(Rank(0)) == 0
+                            ? Kernel::Collective
+                            : wire_kernel(program.lane(Rank(0), 0).kernel, program);
   const auto total = static_cast<double>(std::max<std::int64_t>(result.time.count(), 1));
   for (const AttributedTime& part : result.attribution) {
     const double of_total = static_cast<double>(part.time.count()) / total;
