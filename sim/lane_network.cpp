@@ -109,6 +109,19 @@ Duration LaneEngine::add_network_delay(const OperationState& operation, std::uin
   return delay.sum();
 }
 
+/// Messages of a connection arrive in the order in which they were sent, however little the later one has to wait
+/// for: what it waits longer is the rendezvous of the one before.
+void LaneEngine::keep_order(OperationState& operation, std::uint32_t id) {
+  Message& message = messages_[id];
+  WireQueue& wire = operation.wires[wire_key(message)];
+  if (message.arrival < wire.arrival) {
+    messages_.vector(id)[layout_.cost(CostItem::NetworkRendezvous)] +=
+        (wire.arrival - message.arrival).count();
+    message.arrival = wire.arrival;
+  }
+  wire.arrival = message.arrival;
+}
+
 void LaneEngine::left_wire(const Departure& departure) {
   Message& message = messages_[departure.tag];
   OperationState& operation = *operations_[message.operation.index()];

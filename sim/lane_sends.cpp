@@ -195,6 +195,7 @@ void LaneEngine::set_out(OperationState& operation, std::uint32_t id, std::uint3
     vector[layout_.cost(hand_off.item)] += hand_off.shown.count();
     if (message.stage == MessageStage::Wire) {
       message.arrival = checked_add(message.arrival, add_network_delay(operation, id));
+      keep_order(operation, id);
     }
     if (options_->attribute == AttributeTo::Limits && hand_off.shown > Duration{}) {
       vector[layout_.cost(hand_off.item)] += hand_off.hidden.count();

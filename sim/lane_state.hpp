@@ -104,6 +104,7 @@ struct WireQueue {
   std::uint32_t first = no_index;
   std::uint32_t last = no_index;
   bool busy = false;
+  Time arrival;  ///< of the last one that left the wire
 };
 
 /// Whom a step with Movement::Multimem reads from and writes to, and its tree of links.

@@ -144,6 +144,7 @@ class LaneEngine {
   void start_on_wire(OperationState& operation, std::uint32_t message);
   void left_wire(const Departure& departure);
   [[nodiscard]] PathId proxy_of(DeviceId gpu);
+  void keep_order(OperationState& operation, std::uint32_t message);
   Duration add_network_delay(const OperationState& operation, std::uint32_t message);
 
   // lane_records.cpp: what observers and the critical path see

@@ -184,3 +184,21 @@ TEST_CASE("a message that asks its receiver first is later, but holds nothing") 
   CHECK(time(99'999_B) == us(4) + latency + us(5));
   CHECK(time(100'000_B) == us(4) + latency);
 }
+
+TEST_CASE("a small message does not overtake one that has to ask first") {
+  // 100,000 bytes take 2 us and a rendezvous of 50; 1,000 bytes behind them need none, and still come after.
+  CostParameters costs = costs_with({{CostItem::NetworkRendezvous, us(50)}});
+  costs.set(CostItem::NetworkEager, {10'000, CostSource::Measured});
+  const Cluster cluster(dgx(2));
+  TableProgram program = program_for(3);
+  program.set_lanes(simple);
+  const auto slot = program.connect({Rank(0), 0}, {Rank(2), 0});
+  for (const Bytes bytes : {100'000_B, 1'000_B}) {
+    program.add(Rank(0), 0, step(bytes).from(input(0_B)).send(slot.send));
+    program.add(Rank(2), 0, step(bytes).receive(slot.receive).to(output(0_B)));
+  }
+  const RunResult result = run_over_network(cluster, std::move(program), paying(costs));
+  const Duration first = us(2) + latency_between(cluster, Rank(0), Rank(2)) + us(50);
+  CHECK(result.time == first);
+  check_explained(result);
+}
