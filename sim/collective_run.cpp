@@ -25,6 +25,7 @@ using Programs = std::vector<std::shared_ptr<const Program>>;
 /// `call * groups + group`.
 Workload workload_of(const CollectiveJob& job, const Programs& programs, std::uint32_t calls) {
   std::vector<Collective> groups;
+  groups.reserve(programs.size());
   for (std::size_t i = 0; i < programs.size(); ++i) {
     groups.push_back(collective_of(programs[i], job.group(i)));
   }

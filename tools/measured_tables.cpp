@@ -203,8 +203,10 @@ class Loader {
         note_once("not modelled, left out: " + printable(name) + "=" + printable(value));
         continue;
       }
-      options.environment.push_back(name + "=" + value);
-      key += " " + options.environment.back();
+      std::string& setting = options.environment.emplace_back(name);
+      setting += '=';
+      setting += value;
+      key += " " + setting;
     }
     std::shared_ptr<const nccl::Decisions>& known = known_[key];
     if (known == nullptr) {

@@ -154,6 +154,7 @@ class Fit {
     expand(at, result.parameters, curvature, gradient);
     // The spread of residuals that the loss leaves: half of them are within it.
     std::vector<double> sizes;
+    sizes.reserve(at.residuals.size());
     for (const double residual : at.residuals) {
       sizes.push_back(std::abs(residual));
     }

@@ -30,6 +30,7 @@ std::shared_ptr<const Program> single_loop_ring(const CollectiveCall& call,
   execution.threads = 512;
   execution.fifo = 1 << 20;
   std::vector<Rank> ring;
+  ring.reserve(call.ranks);
   for (std::uint32_t rank = 0; rank < call.ranks; ++rank) {
     ring.emplace_back(rank);
   }
@@ -155,6 +156,7 @@ std::map<std::string, int> check_all_joined(const NcclMachine& machine, Collecti
 
 std::vector<std::string> names(const std::map<std::string, int>& runs) {
   std::vector<std::string> result;
+  result.reserve(runs.size());
   for (const auto& [name, count] : runs) {
     result.push_back(name);
   }

@@ -15,10 +15,9 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Two GPUs of a DGX H100, and a table whose times are what is predicted, changed by the test.
-class TwoGpus {
- public:
+struct TwoGpus {
   explicit TwoGpus(const std::vector<Bytes>& sizes, LaunchMode launch = LaunchMode::ProcessPerGpu)
-      : machine_("dgx-h100", 1, 2, "nccl-hopper") {
+      : machine("dgx-h100", 1, 2, "nccl-hopper") {
     run.ranks = 2;
     run.nodes = 1;
     for (const Bytes size : sizes) {
@@ -26,9 +25,9 @@ class TwoGpus {
     }
     table.machine = "two";
     table.run = &run;
-    table.cluster = &machine_.cluster();
-    table.decisions = {std::shared_ptr<void>(), &machine_.decisions()};
-    table.gpus = first_gpus(machine_.cluster(), 1, 2);
+    table.cluster = &machine.cluster();
+    table.decisions = {std::shared_ptr<void>(), &machine.decisions()};
+    table.gpus = first_gpus(machine.cluster(), 1, 2);
     table.launch.mode = launch;
     const Validation first = result({});
     for (const ValidatedRow& row : first.runs.front().rows) {
@@ -37,14 +36,12 @@ class TwoGpus {
   }
 
   [[nodiscard]] Validation result(const ValidationOptions& options = {}) const {
-    return validate({{&table, &machine_.costs()}}, options);
+    return validate({{&table, &machine.costs()}}, options);
   }
 
+  test::NcclMachine machine;
   MeasuredRun run;
   MeasuredTable table;
-
- private:
-  test::NcclMachine machine_;
 };
 
 std::vector<Apart> apart_of(const Validation& validation) {

@@ -17,6 +17,7 @@ inline ConfigPath shipped() { return ConfigPath{{source_path("configs").string()
 
 inline std::vector<Setting> settings(const std::vector<std::string>& texts) {
   std::vector<Setting> parsed;
+  parsed.reserve(texts.size());
   for (const std::string& text : texts) {
     parsed.push_back(parse_setting(text));
   }

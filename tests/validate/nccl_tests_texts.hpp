@@ -4,7 +4,8 @@
 // algbw = size / time, busbw = algbw · factor.
 
 #include <cstdint>
-#include <cstdio>
+#include <iomanip>
+#include <sstream>
 #include <string>
 
 namespace collsim::test {
@@ -20,27 +21,24 @@ inline const std::string table_header =
 inline const std::string footer =
     "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 12.3456 \n#\n";
 
-inline std::string formatted(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof(text), format, value);
-  return text;
-}
-
 /// time, algbw, busbw, #wrong.
 inline std::string half(std::int64_t size, double us, double factor,
                         const std::string& wrong = "0") {
   const double algbw = static_cast<double>(size) / us / 1e3;
-  return "  " + formatted("%7.2f", us) + "  " + formatted("%6.2f", algbw) + "  " +
-         formatted("%6.2f", algbw * factor) + "  " + std::string(6 - wrong.size(), ' ') + wrong;
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2);
+  text << "  " << std::setw(7) << us << "  " << std::setw(6) << algbw;
+  text << "  " << std::setw(6) << algbw * factor << "  " << std::setw(6) << wrong;
+  return text.str();
 }
 
 /// size, count, type, redop, root.
 inline std::string call(std::int64_t size, std::int64_t count, const std::string& type = "float",
                         const std::string& redop = "sum", const std::string& root = "-1") {
-  char text[128];
-  std::snprintf(text, sizeof(text), "%12lld  %12lld  %8s  %6s  %6s", static_cast<long long>(size),
-                static_cast<long long>(count), type.c_str(), redop.c_str(), root.c_str());
-  return text;
+  std::ostringstream text;
+  text << std::setw(12) << size << "  " << std::setw(12) << count << "  " << std::setw(8) << type;
+  text << "  " << std::setw(6) << redop << "  " << std::setw(6) << root;
+  return text.str();
 }
 
 /// A row of all_reduce in float on 8 ranks, whose factor is 2 · 7 / 8.
