@@ -119,6 +119,8 @@ class TableProgram : public Program {
   void set_lane(Rank rank, std::uint32_t lane, Lane properties) {
     at({rank, lane}).properties = properties;
   }
+  /// Of every rank, itself among them.
+  void set_peers(std::uint32_t peers) { peers_ = peers; }
   void set_scratch(Rank rank, Bytes bytes) { ranks_[rank.index()].scratch = bytes; }
   /// The vectors themselves, to break them.
   std::vector<Connection>& sends(Rank rank, std::uint32_t lane) { return at({rank, lane}).sends; }
@@ -127,6 +129,7 @@ class TableProgram : public Program {
   }
 
   [[nodiscard]] const CollectiveCall& call() const override { return call_; }
+  [[nodiscard]] std::uint32_t peers(Rank) const override { return peers_; }
   [[nodiscard]] std::string_view algorithm() const override { return "table"; }
   [[nodiscard]] std::uint32_t lane_count(Rank rank) const override {
     return static_cast<std::uint32_t>(ranks_[rank.index()].lanes.size());
@@ -196,6 +199,7 @@ class TableProgram : public Program {
     return ranks_.at(rank.index()).lanes.at(lane);
   }
 
+  std::uint32_t peers_ = 1;
   CollectiveCall call_;
   Lane default_lane_;
   std::vector<TableRank> ranks_;

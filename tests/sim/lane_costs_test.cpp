@@ -262,8 +262,13 @@ TEST_CASE("data have a share of the links' nominal rates, by the kernels that ru
   const Cluster cluster = nvlink_star(2);
   const Collective ring = collective(messages(simple, 1000_B), gpus(cluster));
   const Lane sending = lane_of(WireProtocol::Simple, Kernel::SendRecv);
-  const Collective sends = collective(messages(sending, 1000_B), gpus(cluster));
+  TableProgram to_several = messages(sending, 1000_B);
+  to_several.set_peers(3);
+  const Collective sends = collective(std::move(to_several), gpus(cluster));
   CHECK(run(cluster, {ring}, paying(costs)).time == 2 * wire(1000) + latency);
+  // Sends to a single other GPU have what rings have.
+  const Collective one = collective(messages(sending, 1000_B), gpus(cluster));
+  CHECK(run(cluster, {one}, paying(costs)).time == 2 * wire(1000) + latency);
   CHECK(run(cluster, {sends}, paying(costs)).time == 4 * wire(1000) + latency);
   // Where both run, the larger share counts.
   CHECK(run(cluster, {sends, ring}, paying(costs)).operations[0].time_of_rank[1] ==

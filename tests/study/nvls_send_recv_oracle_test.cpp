@@ -51,8 +51,8 @@ double all_to_all_form(const NcclMachine& machine, const CollectiveCall& call) {
   const nccl::SendRecvPlan plan = nccl::send_recv_plan(machine.decisions().input(), call);
   const double n = machine.ranks();
   const auto part = static_cast<double>(plan.local.part);
-  const double wire = static_cast<double>(call.block().count()) * (n - 1) /
-                      terms.link(CostItem::ShareNvlinkSendRecv);
+  const CostItem share = n > 2 ? CostItem::ShareNvlinkSendRecv : CostItem::ShareNvlink;
+  const double wire = static_cast<double>(call.block().count()) * (n - 1) / terms.link(share);
   const double launch = terms.time(CostItem::LaunchSendRecv) +
                         (n - 1) * terms.time(CostItem::LaunchPeer) + terms.latency();
   if (plan.local.protocol == nccl::Protocol::LL) {
@@ -107,8 +107,11 @@ TEST_CASE("an all-to-all takes launch, peers, and its parts or its link") {
     CAPTURE(ranks, size.count(), nccl::name(plan.local.protocol));
     // Simple: the form turns smoothly from threads to link; on the engine equal channels share the link
     // equally, so that the slower of the two counts alone. They are closest at n = 2, 4 % there.
+    // Of two terms alike the form's smooth maximum (p = 6) is 2^(1/6) = 1.12 times either, the engine's the larger: so
+    // it is with one peer, where threads and link are as quick.
+    const double simple = ranks == 2 ? 0.12 : 0.05;
     CHECK(engine_time(machine, call, {}) ==
           Approx(all_to_all_form(machine, call))
-              .epsilon(plan.local.protocol == nccl::Protocol::LL ? 0.005 : 0.05));
+              .epsilon(plan.local.protocol == nccl::Protocol::LL ? 0.005 : simple));
   }
 }
