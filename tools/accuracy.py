@@ -26,6 +26,11 @@ FITTED = [
     ("nccl-hopper", "nccl-hopper-nominal", {"dgx-h100": "h100-sxm-aic"}),
     ("nccl-blackwell", "nccl-blackwell-nominal", {"dgx-b200": "b200-sxm-aic", "gb200-nvl72": "gb200-aic"}),
 ]
+# Sets of cards over PCIe, fitted to the tables of 2 and 4 GPUs.
+CARDS = [
+    ("nccl-ada", {"l40s": "l40s-aic"}),
+    ("nccl-blackwell-pcie", {"rtx-pro-6000-server": "rtx-pro-6000-server-aic"}),
+]
 TIERS = ["", "-generation", "-nominal"]
 TIER_NAMES = {"": "fitted", "-generation": "generation", "-nominal": "nominal"}
 BANDS = ["<= 64 KiB", "64 KiB - 1 MiB", "1 - 16 MiB", ">= 16 MiB"]
@@ -112,7 +117,7 @@ def names(machines):
 
 def fitted_part(results):
     rows = []
-    for (parameters, _, machines), result in zip(FITTED, results):
+    for machines, result in results:
         summary = result["summary"]
         rows.append([names(machines), "all", str(summary["points"]), errors(summary)] +
                     [errors(result["rivals"][key]) for key, _ in RIVALS])
@@ -124,7 +129,7 @@ def fitted_part(results):
 
 def bands_part(results):
     rows = []
-    for (_, _, machines), result in zip(FITTED, results):
+    for machines, result in results:
         rows.append([names(machines)] + [errors(result["summary"]["by_band"][band]) for band in BANDS])
     return BANDS_HEAD + table(["tables"] + [band.replace("<", "&lt;").replace(">", "&gt;") for band in BANDS], rows)
 
@@ -155,7 +160,7 @@ def left_out_part(collsim):
 
 def curves_part(collsim, write):
     text = CURVES_HEAD
-    for parameters, _, machines in FITTED:
+    for parameters, machines in [(parameters, machines) for parameters, _, machines in FITTED] + CARDS:
         for cluster, name in machines.items():
             if write:
                 PLOTS.mkdir(exist_ok=True)
@@ -174,20 +179,23 @@ def part_of_page(head):
     return page[begin:end].rstrip("\n") + "\n"
 
 
-def page_of(collsim, check):
+def page_of(collsim, keep_left_out, write_plots):
     results = [validate(collsim, machines, parameters) for parameters, _, machines in FITTED]
-    text = INTRODUCTION + fitted_part(results) + bands_part(results) + tiers_part(collsim, results)
-    text += part_of_page(LEFT_OUT_HEAD) if check else left_out_part(collsim)
-    return text + curves_part(collsim, not check)
+    cards = [(machines, validate(collsim, machines, parameters)) for parameters, machines in CARDS]
+    shown = [(machines, result) for (_, _, machines), result in zip(FITTED, results)] + cards
+    text = INTRODUCTION + fitted_part(shown) + bands_part(shown) + tiers_part(collsim, results)
+    text += part_of_page(LEFT_OUT_HEAD) if keep_left_out else left_out_part(collsim)
+    return text + curves_part(collsim, write_plots)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collsim", required=True)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--keep-left-out", action="store_true", help="write all but the part that needs fits")
     options = parser.parse_args()
     collsim = str(pathlib.Path(options.collsim).resolve())
-    text = page_of(collsim, options.check)
+    text = page_of(collsim, options.check or options.keep_left_out, not options.check)
     if not options.check:
         PAGE.write_text(text, encoding="utf-8")
         return
