@@ -37,7 +37,7 @@ std::optional<MeasuredCall> measured_call(const MeasuredTable& table, const Meas
   call.table = &table;
   call.row = &row;
   call.call = call_for_size(table.run->collective, table.run->ranks, row.bytes, table.run->type);
-  if (call.call.count == 0) {
+  if (call.call.count == 0 || row.time <= Duration{}) {
     return std::nullopt;
   }
   call.call.in_place = row.in_place.value_or(InPlace::No);

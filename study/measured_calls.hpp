@@ -44,7 +44,7 @@ struct MeasuredCall {
 [[nodiscard]] Communicator first_gpus(const Cluster& cluster, std::uint32_t nodes,
                                       std::uint32_t gpus_per_node);
 
-/// Absent where the size is less than an element a rank. Throws: InputError where NCCL has no program for the table's
+/// Absent where the size is less than an element a rank, or there is no time. Throws: InputError where NCCL has no program for the table's
 /// collective.
 [[nodiscard]] std::optional<MeasuredCall> measured_call(const MeasuredTable& table,
                                                         const MeasuredRow& row);

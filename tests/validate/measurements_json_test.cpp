@@ -66,6 +66,10 @@ TEST_CASE("what is wrong in a file of measurements is told with its place") {
       refusal(document(
           R"({"collective": "all_reduce", "ranks": 8, "rows": [{"bytes": 8, "time_us": -1}]})")) ==
       "m.json: error: runs[0].rows[0].time_us: expected microseconds above 0, got -1");
+  CHECK(
+      refusal(document(
+          R"({"collective": "all_reduce", "ranks": 8, "rows": [{"bytes": 8, "time_us": 1e-9}]})")) ==
+      "m.json: error: runs[0].rows[0].time_us: expected microseconds above 0, got 1e-09");
   CHECK(refusal(document(R"({"collective": "all_reduce", "ranks": 0, "rows": []})")) ==
         "m.json: error: runs[0].ranks: expected a whole number from 1 to 16777216, got 0");
 }

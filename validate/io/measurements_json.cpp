@@ -118,7 +118,8 @@ Result word(const Value& value, Parse parse, const std::vector<std::string>& acc
 
 Duration time_of(const Value& value) {
   const double us = value.number();
-  if (!(us > 0) || us > longest_us) {
+  const bool is_time = us > 0 && us <= longest_us && std::llround(us * ps_per_us) > 0;
+  if (!is_time) {
     value.refuse("microseconds above 0");
   }
   return Duration(std::llround(us * ps_per_us));
