@@ -218,12 +218,18 @@ Json groups_json(const std::vector<NamedErrors>& groups) {
 
 std::string render_calibration_table(const CalibrationReport& report) {
   const CalibrationRecord& record = report.record;
+  const std::string calls =
+      counted(record.points, "call") + " of " + counted(report.tables, "table");
+  const bool any = !report.calibration.fitted.empty();
   std::string text =
-      fmt::format("{} ({}) fitted to {} of {}, from {} in {} steps\n\n",
-                  counted(report.calibration.fitted.size(), "parameter"), name_of(report.tier),
-                  counted(record.points, "call"), counted(report.tables, "table"),
-                  report.start->name, report.calibration.steps);
-  text += parameters_text(report) + doubts_text(report);
+      any ? fmt::format("{} ({}) fitted to {}, from {} in {} steps\n\n",
+                        counted(report.calibration.fitted.size(), "parameter"),
+                        name_of(report.tier), calls, report.start->name, report.calibration.steps)
+          : fmt::format("{}, predicted with {} as it is: nothing is fitted\n", calls,
+                        report.start->name);
+  if (any) {
+    text += parameters_text(report) + doubts_text(report);
+  }
   TextTable table = summary_table("|predicted / measured - 1|");
   table.add_row(summary_cells("all", summarize(report.calibration.errors)));
   for (const auto& groups : {by_collective(report), by_ranks(report), by_band(report)}) {
@@ -231,7 +237,8 @@ std::string render_calibration_table(const CalibrationReport& report) {
       table.add_row(summary_cells(group.name, summarize(group.errors)));
     }
   }
-  text += "\nOn the calls it was fitted to\n" + table.render("  ");
+  text += any ? "\nOn the calls it was fitted to\n" : "\n";
+  text += table.render("  ");
   text += folds_text(report);
   if (!report.written.empty()) {
     text += "\nwritten to " + report.written + "\n";
