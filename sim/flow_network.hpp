@@ -195,6 +195,7 @@ class FlowNetwork final : public Network {
   void grow_component(std::size_t first);
   void look_at_hop(const ResourceUse& hop);
   void solve_alone(TransferId id);
+  [[nodiscard]] FairShareFlow flow_of(std::size_t i, std::size_t first_use) const;
   void solve_component(std::size_t begin, std::size_t end);
   void set_solution(TransferId id, const Solution& solution);
   void find_overloaded();

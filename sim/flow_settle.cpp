@@ -220,6 +220,15 @@ void FlowNetwork::solve_alone(TransferId id) {
   set_solution(id, alone(id));
 }
 
+/// A transfer of the list of components as the solver takes it; its uses begin at `first_use`.
+FairShareFlow FlowNetwork::flow_of(std::size_t i, std::size_t first_use) const {
+  const TransferTerms& terms = transfers_[components_[i]].terms;
+  return {{uses_.data() + first_use, use_ends_[i] - first_use},
+          terms.weight,
+          terms.multiplicity,
+          terms.cap.units()};
+}
+
 void FlowNetwork::solve_component(std::size_t begin, std::size_t end) {
   if (end - begin == 1) {
     solve_alone(components_[begin]);
@@ -228,11 +237,7 @@ void FlowNetwork::solve_component(std::size_t begin, std::size_t end) {
   flows_.clear();
   std::size_t first_use = begin == 0 ? 0 : use_ends_[begin - 1];
   for (std::size_t i = begin; i < end; ++i) {
-    const TransferTerms& terms = transfers_[components_[i]].terms;
-    flows_.push_back({{uses_.data() + first_use, use_ends_[i] - first_use},
-                      terms.weight,
-                      terms.multiplicity,
-                      terms.cap.units()});
+    flows_.push_back(flow_of(i, first_use));
     first_use = use_ends_[i];
   }
   solver_.solve(paths_.capacities(), flows_, shares_);

@@ -97,11 +97,7 @@ bool FlowNetwork::solve_near() {
   flows_.clear();
   std::size_t first_use = 0;
   for (std::size_t i = 0; i < components_.size(); ++i) {
-    const TransferTerms& terms = transfers_[components_[i]].terms;
-    flows_.push_back({{uses_.data() + first_use, use_ends_[i] - first_use},
-                      terms.weight,
-                      terms.multiplicity,
-                      terms.cap.units()});
+    flows_.push_back(flow_of(i, first_use));
     first_use = use_ends_[i];
     if (flows_.back().uses.empty() && flows_.back().cap == 0) {
       return false;

@@ -324,6 +324,13 @@ std::vector<CostPart> launch_costs(const CostParameters& costs, const Program& p
   return parts;
 }
 
+Duration host_per_call(const CostParameters& costs, std::int64_t gpus) {
+  if (gpus <= 1) {
+    return Duration{};
+  }
+  return costs.time(CostItem::LaunchProcess) + gpus * costs.time(CostItem::LaunchProcessGpu);
+}
+
 Kernel wire_kernel(Kernel kernel, const Program& program) {
   constexpr std::uint32_t itself_and_one = 2;
   const bool one = kernel == Kernel::SendRecv && program.peers(Rank(0)) <= itself_and_one;

@@ -112,6 +112,9 @@ enum class LaunchFrom : std::uint8_t { Stream, CudaGraph };
                                                  const Program& program, Rank rank, CallIs call,
                                                  LaunchFrom launch);
 
+/// What a process takes to launch a call on so many GPUs; nothing for one, which is part of the launch.
+[[nodiscard]] Duration host_per_call(const CostParameters& costs, std::int64_t gpus);
+
 /// As what a kernel uses links: sends to a single other GPU as rings do, and not as those that write to several at once.
 [[nodiscard]] Kernel wire_kernel(Kernel kernel, const Program& program);
 

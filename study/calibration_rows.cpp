@@ -6,10 +6,12 @@
 
 namespace collsim {
 
+bool is_launch_known(const MeasuredTable& table, const MeasuredRow& row) {
+  return table.launch.mode != LaunchMode::Unknown || row.bytes > launch_decides_up_to;
+}
+
 bool is_comparable(const MeasuredTable& table, const MeasuredRow& row) {
-  const bool unknown_launch =
-      table.launch.mode == LaunchMode::Unknown && row.bytes <= launch_decides_up_to;
-  return !row.suspect && !unknown_launch;
+  return !row.suspect && is_launch_known(table, row);
 }
 
 std::vector<MeasuredCall> rows_to_fit(const MeasuredTable& table) {

@@ -12,6 +12,9 @@ namespace collsim {
 /// Up to this size the launch mode decides, not the machine.
 inline constexpr Bytes launch_decides_up_to{std::int64_t{1} << 20U};
 
+/// Whether it is known how a row's kernels were launched, or does not matter.
+[[nodiscard]] bool is_launch_known(const MeasuredTable& table, const MeasuredRow& row);
+
 /// Whether a row can be compared with a prediction: not a stall, and not small with an unknown launch mode.
 [[nodiscard]] bool is_comparable(const MeasuredTable& table, const MeasuredRow& row);
 

@@ -61,19 +61,19 @@ CollectiveResult predict(const MeasuredCall& call, const CostParameters& costs,
   job.gpus = table.gpus;
   job.algorithm = call.program.algorithm;
   job.programs = {call.program.program};
-  CostParameters in_force = costs;
-  if (table.network) {
-    in_force.lay_over(*table.network);
-  }
   RunOptions options;
-  options.costs = &in_force;
+  options.costs = &costs;
+  std::optional<CostParameters> with_network;
+  if (table.network) {
+    with_network = costs;
+    with_network->lay_over(*table.network);
+    options.costs = &*with_network;
+  }
   options.attribute = attribute;
   if (table.launch.mode == LaunchMode::CudaGraph) {
     options.launch = LaunchFrom::CudaGraph;
-  } else if (table.launch.gpus_per_process > 1) {
-    options.host_per_call =
-        costs.time(CostItem::LaunchProcess) +
-        std::int64_t{table.launch.gpus_per_process} * costs.time(CostItem::LaunchProcessGpu);
+  } else {
+    options.host_per_call = host_per_call(costs, table.launch.gpus_per_process);
   }
   return run_back_to_back(*table.cluster, job, iterations, options);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algorithms/nccl/choice.hpp"
+#include "study/calibration_rows.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -14,8 +15,8 @@ namespace {
 
 using namespace literals;
 
-constexpr Bytes launch_decides_up_to = 32_KiB;
-constexpr Bytes launch_matters_up_to = 1_MiB;
+/// Rows that an offset of launches is fitted to.
+constexpr Bytes offset_shows_up_to = 32_KiB;
 constexpr Duration least_prediction{1};
 constexpr double ps_per_us = 1e6;
 
@@ -119,7 +120,7 @@ std::vector<LaunchOffset> fit_offsets(const std::vector<ValidatedRun>& runs) {
       at = machines.insert(at, {run.table->machine, {}});
     }
     for (const ValidatedRow& row : run.rows) {
-      if (!row.row->suspect && row.row->bytes <= launch_decides_up_to) {
+      if (!row.row->suspect && row.row->bytes <= offset_shows_up_to) {
         at->second.measured.push_back(row.row->time);
         at->second.predicted.push_back(row.predicted);
       }
@@ -144,8 +145,7 @@ Apart apart_of(const ValidatedRun& run, const MeasuredRow& row, bool has_offset)
   if (row.suspect) {
     return Apart::Suspect;
   }
-  const bool known = has_offset || run.table->launch.mode != LaunchMode::Unknown;
-  return known || row.bytes > launch_matters_up_to ? Apart::No : Apart::LaunchUnknown;
+  return has_offset || is_launch_known(*run.table, row) ? Apart::No : Apart::LaunchUnknown;
 }
 
 void set_errors(ValidatedRun& run, const LaunchOffset* offset) {
@@ -189,14 +189,8 @@ void set_rivals(ValidatedRun& run) {
 
 Validation validate(const std::vector<TableToValidate>& tables, const ValidationOptions& options) {
   std::vector<Work> works = work_of(tables, options);
-  const auto body = [&](std::size_t i) { simulate(works[i], tables[works[i].table]); };
-  if (options.for_each) {
-    options.for_each(works.size(), body);
-  } else {
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      body(i);
-    }
-  }
+  const ForEach for_each = options.for_each ? options.for_each : one_by_one();
+  for_each(works.size(), [&](std::size_t i) { simulate(works[i], tables[works[i].table]); });
   Validation validation = gather(tables, std::move(works));
   if (options.fit_launch) {
     validation.offsets = fit_offsets(validation.runs);

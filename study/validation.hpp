@@ -12,13 +12,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/costs.hpp"
 #include "study/measured_calls.hpp"
+#include "study/prediction_errors.hpp"
 #include "validate/error_statistics.hpp"
 #include "validate/rivals.hpp"
 
@@ -72,8 +72,7 @@ struct ValidationOptions {
   std::optional<Bytes> most;
   std::vector<CollectiveKind> collectives;  ///< empty: all
   bool fit_launch = false;
-  /// Runs the body for 0 … count - 1, in any order, maybe several at once. Absent: one after the other.
-  std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)> for_each;
+  ForEach for_each;  ///< absent: one after the other
 };
 
 /// Complexity: a simulation a row. Throws: SimulationError as a run of the program.

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <iostream>
@@ -104,31 +103,6 @@ CostParameters costs_of(const ValidateCommand& command, const MeasuredMachine& m
   return *std::move(costs);
 }
 
-/// Of two sources the one to doubt more.
-CostSource less_trusted(CostSource a, CostSource b) {
-  static constexpr std::array order{CostSource::Measured, CostSource::Fitted, CostSource::Nominal,
-                                    CostSource::Literature, CostSource::Estimate};
-  return std::ranges::find(order, a) < std::ranges::find(order, b) ? b : a;
-}
-
-/// Those of a whole set: its least trusted source, of the values that it sets.
-UsedParameters parameters_of(const CostParameters& costs) {
-  const CostParameters free;
-  std::optional<CostSource> weakest;
-  for (const CostDefinition& definition : cost_definitions()) {
-    const CostValue& value = costs.value(definition.item);
-    if (value.units != free.value(definition.item).units) {
-      weakest = less_trusted(weakest.value_or(value.source), value.source);
-    }
-  }
-  UsedParameters used;
-  used.name = costs.name;
-  used.provenance = name_of(weakest.value_or(CostSource::Nominal));
-  used.tier = costs.tier;
-  used.records = costs.records;
-  return used;
-}
-
 std::string text_of(const ValidateCommand& command, const ValidationView& view) {
   switch (command.output.format()) {
     case Format::Json:
@@ -169,7 +143,7 @@ Exit validate_command(const ValidateCommand& command) {
   for (const MeasuredMachine& measured : machines) {
     costs.push_back(costs_of(command, measured));
     view.machines.push_back({measured.measurements->machine, measured.machine->cluster.name(),
-                             measured.machine->loaded.digest, parameters_of(costs.back())});
+                             measured.machine->loaded.digest, whole_set(costs.back())});
     for (const std::string& why : measured.left_out) {
       view.left_out.push_back(measured.measurements->machine + ": " + why);
     }

@@ -64,4 +64,8 @@ std::string grouped(std::uint64_t number) {
   return digits;
 }
 
+std::string counted(std::uint64_t number, std::string_view what) {
+  return grouped(number) + " " + std::string(what) + (number == 1 ? "" : "s");
+}
+
 }  // namespace collsim

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "topology/units.hpp"
 
@@ -20,5 +21,7 @@ namespace collsim {
 [[nodiscard]] std::string human_percent(double fraction);
 /// "1,024".
 [[nodiscard]] std::string grouped(std::uint64_t number);
+/// "1 row", "1,024 rows".
+[[nodiscard]] std::string counted(std::uint64_t number, std::string_view what);
 
 }  // namespace collsim

@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "algorithms/nccl/io/find_constants.hpp"
-#include "algorithms/nccl/machine_changes.hpp"
 #include "tools/nccl_run.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
@@ -125,7 +124,7 @@ class Loader {
       table->nodes = *job.nodes;
       table->nccl = version_of(run);
       table->decisions = decisions(*machine.machine, run, cluster, job, table->nccl);
-      table->network = network_costs(*machine.machine, options_->network_parameters, cluster);
+      table->network = network_of(*machine.machine, cluster);
       table->gpus = first_gpus(machine.machine->cluster, *job.nodes, *job.gpus_per_node);
       machine.tables.push_back(std::move(table));
     } catch (const InputError& error) {
@@ -135,20 +134,30 @@ class Loader {
     }
   }
 
+  /// Read once a cluster.
+  const std::optional<NetworkCosts>& network_of(const Machine& machine,
+                                                const ClusterOptions& cluster) {
+    const auto known = networks_.find(cluster.cluster);
+    if (known != networks_.end()) {
+      return known->second;
+    }
+    return networks_
+        .emplace(cluster.cluster, network_costs(machine, options_->network_parameters, cluster))
+        .first->second;
+  }
+
   /// Nodes of the cluster: a rack with one NVLink domain is one node to NCCL, whatever trays a table counts.
   [[nodiscard]] static NcclJob job_of(const Machine& machine, const MeasuredRun& run) {
     if (run.ranks == 0) {
       throw InputError("it does not tell its ranks: --ranks N, if you know them");
     }
     const std::uint32_t gpus = machine.cluster.spec().node.gpus;
-    std::uint32_t nodes = run.nodes == 0 ? (run.ranks + gpus - 1) / gpus : run.nodes;
     const std::uint32_t there = machine.cluster.graph().nodes();
-    if (nodes > there || (run.ranks / nodes) * 2 <= gpus) {
-      // Trays: as few nodes of the cluster as have enough GPUs.
-      const std::uint32_t fewest = (run.ranks + gpus - 1) / gpus;
-      if (nodes > there || (fewest < nodes && is_domain(machine))) {
-        nodes = fewest;
-      }
+    const std::uint32_t fewest = (run.ranks + gpus - 1) / gpus;
+    std::uint32_t nodes = run.nodes == 0 ? fewest : run.nodes;
+    const bool trays = is_domain(machine) && fewest < nodes && (run.ranks / nodes) * 2 <= gpus;
+    if (nodes > there || trays) {
+      nodes = fewest;
     }
     if (run.ranks % nodes != 0) {
       throw InputError("its ranks are not spread evenly over " + std::to_string(nodes) + " nodes");
@@ -226,6 +235,7 @@ class Loader {
   const OutputOptions* output_;
   std::vector<nccl::ListedConstants> listed_;
   std::map<std::string, std::shared_ptr<const nccl::Decisions>> known_;
+  std::map<std::string, std::optional<NetworkCosts>> networks_;
   std::set<std::string> noted_;
 };
 

@@ -163,10 +163,9 @@ RunOptions PerfRun::run_options() const {
   options.costs = &*costs_;
   options.call = command_->isolated ? CallIs::Isolated : CallIs::BackToBack;
   options.launch = command_->graph_launches > 0 ? LaunchFrom::CudaGraph : LaunchFrom::Stream;
-  const std::int64_t gpus = std::int64_t{command_->gpus} * command_->threads;
-  if (gpus > 1 && options.launch == LaunchFrom::Stream) {
+  if (options.launch == LaunchFrom::Stream) {
     options.host_per_call =
-        costs_->time(CostItem::LaunchProcess) + gpus * costs_->time(CostItem::LaunchProcessGpu);
+        host_per_call(*costs_, std::int64_t{command_->gpus} * command_->threads);
   }
   return options;
 }

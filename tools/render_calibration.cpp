@@ -60,10 +60,6 @@ std::string_view plain_unit(CostItem item) {
   return "";
 }
 
-std::string counted(std::size_t number, const std::string& what) {
-  return grouped(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 std::string error_text(const ErrorSummary& summary) {
   return fmt::format("{:.1f} %", 100 * summary.median_abs);
 }

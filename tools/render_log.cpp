@@ -25,10 +25,6 @@ constexpr std::array subjects{nccl::LogSubject::Layout, nccl::LogSubject::Node,
 constexpr std::size_t most_rows = 12;         // of a subject, in a table
 constexpr std::size_t most_explanations = 6;  // in a table
 
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", grouped(count), what, count == 1 ? "" : "s");
-}
-
 /// How many findings of a subject are what.
 struct Tally {
   std::size_t agree = 0;

@@ -21,10 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string counted(std::uint32_t count, const char* what) {
-  return fmt::format("{} {}{}", grouped(count), what, count == 1 ? "" : "s");
-}
-
 double busbw_of(const MeasuredRun& run, const MeasuredRow& row) {
   return bus_bandwidth_GBps(run.collective, run.ranks, row.bytes, row.time);
 }

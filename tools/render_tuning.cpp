@@ -20,15 +20,14 @@ namespace {
 
 std::string headline(const TuningView& view) {
   const nccl::Communicator& communicator = view.decisions->communicator();
-  const auto counted = [](int count, const char* what) {
-    return grouped(static_cast<std::uint64_t>(count)) + " " + what + (count == 1 ? "" : "s");
-  };
-  std::string text = fmt::format(
-      "{}: {} of {}, as NCCL {} decides\n", view.machine->cluster.name(),
-      counted(communicator.nodes, "node"), counted(communicator.max_ranks_per_node, "GPU"),
-      view.version == view.decisions->constants().name
-          ? view.version
-          : view.version + " (constants of " + view.decisions->constants().name + ")");
+  const auto number = [](int count) { return static_cast<std::uint64_t>(count); };
+  std::string text =
+      fmt::format("{}: {} of {}, as NCCL {} decides\n", view.machine->cluster.name(),
+                  counted(number(communicator.nodes), "node"),
+                  counted(number(communicator.max_ranks_per_node), "GPU"),
+                  view.version == view.decisions->constants().name
+                      ? view.version
+                      : view.version + " (constants of " + view.decisions->constants().name + ")");
   if (const std::size_t parts = view.decisions->node().part_ranks.size(); parts > 1) {
     text += fmt::format(
         "  GPUs of a host reach each other sooner over its NICs: NCCL takes each host "

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "study/sensitivities.hpp"
@@ -11,53 +13,47 @@ namespace collsim {
 
 namespace {
 
-int doubt(CostSource source) {
-  switch (source) {
-    case CostSource::Measured:
-      return 0;
-    case CostSource::Fitted:
-      return 1;
-    case CostSource::Nominal:
-      return 2;
-    case CostSource::Literature:
-      return 3;
-    case CostSource::Estimate:
-      return 4;
-  }
-  return 4;
+/// Of two sources the one to doubt more.
+CostSource less_trusted(CostSource a, CostSource b) {
+  static constexpr std::array order{CostSource::Measured, CostSource::Fitted, CostSource::Nominal,
+                                    CostSource::Literature, CostSource::Estimate};
+  return std::ranges::find(order, a) < std::ranges::find(order, b) ? b : a;
 }
 
-/// Of the values that decide the time.
-CostSource weakest(const CostParameters& costs, const Sensitivities& effects) {
-  constexpr double decides = 0.01;
-  CostSource source = CostSource::Measured;
-  bool any = false;
+/// The least trusted source of the values that a set sets and that `decides` picks.
+template <class Decides>
+UsedParameters parameters_where(const CostParameters& costs, const Decides& decides) {
   const CostParameters free;
+  std::optional<CostSource> weakest;
   for (const CostDefinition& definition : cost_definitions()) {
-    const CostSource own = costs.value(definition.item).source;
-    if (costs.value(definition.item).units == free.value(definition.item).units) {
-      continue;  // nobody says anything of it
-    }
-    const double effect = effects.at(static_cast<std::size_t>(definition.item));
-    if (std::abs(effect) >= decides && (!any || doubt(own) > doubt(source))) {
-      source = own;
-      any = true;
+    const CostValue& value = costs.value(definition.item);
+    const bool is_set = value.units != free.value(definition.item).units;
+    if (is_set && decides(definition.item)) {
+      weakest = less_trusted(weakest.value_or(value.source), value.source);
     }
   }
-  return any ? source : CostSource::Nominal;
+  UsedParameters used;
+  used.name = costs.name;
+  used.provenance = name_of(weakest.value_or(CostSource::Nominal));
+  used.tier = costs.tier;
+  used.records = costs.records;
+  return used;
 }
 
 }  // namespace
 
+UsedParameters whole_set(const CostParameters& costs) {
+  return parameters_where(costs, [](CostItem) { return true; });
+}
+
 UsedParameters used_parameters(const CostParameters& costs, const Cluster& cluster,
                                const CollectiveJob& job, std::uint32_t nodes,
                                const CollectiveResult& result) {
-  UsedParameters used;
-  used.name = costs.name;
-  used.tier = costs.tier;
-  used.records = costs.records;
-  used.provenance =
-      name_of(weakest(costs, sensitivities(cluster, *programs_of(cluster, job).front(), result)));
+  constexpr double decides = 0.01;
+  const Sensitivities effects = sensitivities(cluster, *programs_of(cluster, job).front(), result);
+  UsedParameters used = parameters_where(costs, [&effects](CostItem item) {
+    return std::abs(effects.at(static_cast<std::size_t>(item))) >= decides;
+  });
   for (const CalibrationRecord& record : costs.records) {
     for (OutsideFit& outside : outside(record, job.call, nodes)) {
       used.outside.push_back(std::move(outside));

@@ -22,6 +22,9 @@ struct UsedParameters {
   std::vector<OutsideFit> outside;  ///< of what was fitted
 };
 
+/// Those of a set as a whole, whatever it is used for: `outside` is empty.
+[[nodiscard]] UsedParameters whole_set(const CostParameters& costs);
+
 [[nodiscard]] UsedParameters used_parameters(const CostParameters& costs, const Cluster& cluster,
                                              const CollectiveJob& job, std::uint32_t nodes,
                                              const CollectiveResult& result);

@@ -63,33 +63,38 @@ CostsFile parse(const std::string& file_name) {
   return file;
 }
 
-/// A number that is not negative: an error, as a part of a value.
-double read_number(const MappingReader& reader, const std::string& key) {
-  const std::string text = reader.text(key);
+/// Absent: it is no number, or one that is not from `least` to `most`.
+std::optional<double> number_in(const std::string& text, double least, double most) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const std::from_chars_result result = std::from_chars(text.data(), end, value);
+  const bool fits =
+      result.ec == std::errc{} && result.ptr == end && value >= least && value <= most;
+  return fits ? std::optional(value) : std::nullopt;
+}
+
+/// A number that is not negative: an error, as a part of a value.
+double read_number(const MappingReader& reader, const std::string& key) {
   constexpr double most = 1e6;
-  if (result.ec != std::errc{} || result.ptr != end || !(value >= 0 && value <= most)) {
+  const std::string text = reader.text(key);
+  const std::optional<double> value = number_in(text, 0, most);
+  if (!value) {
     reader.refuse(key, "expected a number from 0, got " + in_quotes(text));
   }
-  return value;
+  return *value;
 }
 
 /// A part of one, as millionths. Of a rate there must be something left.
 std::int64_t read_share(const MappingReader& reader, CostItem item) {
   const bool of_rate = CostParameters().share(item) > 0;
   const std::string text = reader.text("value");
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const std::from_chars_result result = std::from_chars(text.data(), end, value);
-  const bool number = result.ec == std::errc{} && result.ptr == end;
-  if (!number || !(value >= 0 && value <= 1) || (of_rate && value == 0)) {
+  const std::optional<double> value = number_in(text, 0, 1);
+  if (!value || (of_rate && *value == 0)) {
     reader.refuse("value", std::string("expected a share ") +
                                (of_rate ? "above 0 and up to 1" : "from 0 to 1") + ", got " +
                                in_quotes(text));
   }
-  return std::max<std::int64_t>(std::llround(value * whole), of_rate ? 1 : 0);
+  return std::max<std::int64_t>(std::llround(*value * whole), of_rate ? 1 : 0);
 }
 
 /// No rate at all would mean no limit.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -227,17 +226,8 @@ void read_lines(std::string_view text, const MeasurementHints& hints, Measuremen
 
 Measurements parse_inspector_json(std::string_view bytes, const std::string& file,
                                   const MeasurementHints& hints) {
-  Measurements result;
-  result.file = file;
-  result.machine = std::filesystem::path(file).stem().string();
   const std::string text = cleaned_text(bytes);
-  try {
-    read_lines(text, hints, result);
-  } catch (const InputError& error) {
-    throw error.location().file.empty() ? error.with_location(SourceLocation{file, 0, 0, {}})
-                                        : error;
-  }
-  return result;
+  return read_measurements(file, [&](Measurements& result) { read_lines(text, hints, result); });
 }
 
 }  // namespace collsim

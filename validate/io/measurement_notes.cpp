@@ -1,6 +1,7 @@
 #include "validate/io/measurement_notes.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace collsim {
@@ -14,6 +15,20 @@ constexpr std::size_t most_dropped = 10'000;
 
 SourceLocation place_in(const Measurements& result, std::uint32_t line) {
   return SourceLocation{result.file, line, line == 0 ? 0U : 1U, {}};
+}
+
+Measurements read_measurements(const std::string& file,
+                               const std::function<void(Measurements& result)>& read) {
+  Measurements result;
+  result.file = file;
+  result.machine = std::filesystem::path(file).stem().string();
+  try {
+    read(result);
+  } catch (const InputError& error) {
+    throw error.location().file.empty() ? error.with_location(SourceLocation{file, 0, 0, {}})
+                                        : error;
+  }
+  return result;
 }
 
 void add_note(Measurements& result, std::uint32_t line, std::string text) {

@@ -1,7 +1,6 @@
 #include "validate/io/nccl_tests.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "validate/io/measurement_notes.hpp"
@@ -15,10 +14,6 @@ namespace collsim {
 namespace {
 
 /// The error with the file's name, where it has no place yet.
-[[noreturn]] void rethrow_in(const std::string& file, const InputError& error) {
-  throw error.location().file.empty() ? error.with_location(SourceLocation{file, 0, 0, {}}) : error;
-}
-
 /// Whether it has any of what stands before a table.
 bool is_whole(const NcclTest& test) {
   return test.parameters || test.placement.ranks != 0 || !test.version.nccl_tests.empty();
@@ -45,11 +40,8 @@ bool is_cut(const NcclTest& test) { return test.parameters && !test.summary; }
 
 Measurements parse_nccl_tests(std::string_view bytes, const std::string& file,
                               const MeasurementHints& hints) {
-  Measurements result;
-  result.file = file;
-  result.machine = std::filesystem::path(file).stem().string();
   const std::string text = cleaned_text(bytes);
-  try {
+  return read_measurements(file, [&](Measurements& result) {
     const std::vector<TextLine> lines = lines_of(text);
     const LogFacts facts = log_facts_of(lines);
     const std::vector<NcclTest> tests = nccl_tests_of(lines);
@@ -73,10 +65,7 @@ Measurements parse_nccl_tests(std::string_view bytes, const std::string& file,
       }
     }
     require_runs(result);
-  } catch (const InputError& error) {
-    rethrow_in(file, error);
-  }
-  return result;
+  });
 }
 
 }  // namespace collsim

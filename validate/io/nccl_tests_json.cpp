@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -266,16 +265,7 @@ void read_file_of(std::string_view text, const MeasurementHints& hints, Measurem
 
 Measurements parse_nccl_tests_json(std::string_view text, const std::string& file,
                                    const MeasurementHints& hints) {
-  Measurements result;
-  result.file = file;
-  result.machine = std::filesystem::path(file).stem().string();
-  try {
-    read_file_of(text, hints, result);
-  } catch (const InputError& error) {
-    throw error.location().file.empty() ? error.with_location(SourceLocation{file, 0, 0, {}})
-                                        : error;
-  }
-  return result;
+  return read_measurements(file, [&](Measurements& result) { read_file_of(text, hints, result); });
 }
 
 }  // namespace collsim
