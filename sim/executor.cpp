@@ -1,7 +1,6 @@
 #include "sim/executor.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -12,7 +11,9 @@
 #include <vector>
 
 #include "sim/deadlock.hpp"
+#include "sim/delayed_ranks.hpp"
 #include "sim/lanes.hpp"
+#include "sim/link_capacities.hpp"
 #include "sim/participants.hpp"
 #include "topology/error.hpp"
 
@@ -38,33 +39,13 @@ struct OperationProgress {
   std::optional<Rank> last_rank;     ///< that ended last (the lowest of equals)
   std::vector<std::int64_t> vector;  ///< of that rank
   std::uint32_t stretch = no_index;  ///< of that rank
-  // Of a Compute: how each rank will stand at its end; of a Collective that costs a launch, when its
-  // lanes start.
-  std::vector<std::int64_t> later_vectors;
-  std::vector<std::uint32_t> later_stretches;
+  DelayedRanks delayed;              ///< of a Compute, or a Collective that costs a launch
 };
-
-void check_capacity_changes(const Graph& graph, const Workload& workload) {
-  for (std::size_t number = 0; number < workload.capacity_changes.size(); ++number) {
-    const CapacityChange& change = workload.capacity_changes[number];
-    const std::string path = "capacity_changes[" + std::to_string(number) + "]";
-    if (change.link.index() >= graph.links().size()) {
-      throw InputError("there is no link " + std::to_string(change.link.value()), path);
-    }
-    if (change.bandwidth <= Bandwidth{}) {
-      throw InputError("a link's bandwidth must be positive", path);
-    }
-    if (change.time < Time{}) {
-      throw InputError("lies before the start of the run", path);
-    }
-  }
-}
 
 class Executor {
  public:
   Executor(const Cluster& cluster, const Workload& workload, const RunOptions& options)
-      : graph_(&cluster.graph()),
-        workload_(&workload),
+      : workload_(&workload),
         options_(&options),
         participants_(cluster.graph(), workload),
         network_(make_network(options.network, cluster.graph(), queue_)),
@@ -73,11 +54,8 @@ class Executor {
         gpus_(participants_.gpus().size()),
         gpu_vectors_(gpus_.size() * width_),
         progress_(workload.operations.size()),
-        operations_left_(workload.operations.size()) {
-    check_capacity_changes(cluster.graph(), workload);
-    if (options.costs != nullptr) {
-      limit_links();
-    }
+        operations_left_(workload.operations.size()),
+        capacities_(cluster.graph(), workload, options.costs, *network_) {
     result_.operations.resize(workload.operations.size());
   }
 
@@ -99,8 +77,6 @@ class Executor {
   }
 
  private:
-  void limit_links();
-  [[nodiscard]] Bandwidth usable_rate(LinkKind kind, Bandwidth nominal) const;
   void schedule_start();
   void handle(const Event& event);
   void run_gpu(GpuIndex gpu);
@@ -109,11 +85,9 @@ class Executor {
   void begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait& wait);
   bool launch_later(GpuIndex gpu, OperationId operation, Rank rank, const Collective& collective);
   void launched(OperationId operation, Rank rank);
-  void prepare_later(OperationProgress& progress) const;
-  std::int64_t* later_vector(GpuIndex gpu, OperationProgress& progress, Rank rank);
+  std::int64_t* delay(GpuIndex gpu, OperationId operation, Rank rank);
   void go_on_later(GpuIndex gpu, OperationId operation, Rank rank, Duration after,
                    EventPhase phase);
-  [[nodiscard]] Progress later_progress(OperationId operation, Rank rank) const;
   void begin_operation(OperationId id);
   void end_compute(OperationId operation, Rank rank);
   void end_ranks();
@@ -127,7 +101,6 @@ class Executor {
   [[nodiscard]] std::int64_t* vector_of(GpuIndex gpu) { return gpu_vectors_.data() + gpu * width_; }
   [[nodiscard]] Progress progress_of(GpuIndex gpu) { return {vector_of(gpu), gpus_[gpu].stretch}; }
 
-  const Graph* graph_;
   const Workload* workload_;
   const RunOptions* options_;
   Participants participants_;
@@ -140,48 +113,9 @@ class Executor {
   std::vector<std::int64_t> gpu_vectors_;
   std::vector<OperationProgress> progress_;  ///< by OperationId
   std::size_t operations_left_;
-  std::array<bool, 3> kernels_{};  ///< that run and cost something, by Kernel
+  LinkCapacities capacities_;
   RunResult result_;
 };
-
-void Executor::limit_links() {
-  for (const Workload::Operation& operation : workload_->operations) {
-    const auto* collective = std::get_if<Collective>(&operation);
-    if (collective == nullptr || collective->program->lane_count(Rank(0)) == 0) {
-      continue;
-    }
-    const Lane lane = collective->program->lane(Rank(0), 0);
-    if (lane.protocol != WireProtocol::None) {
-      kernels_.at(static_cast<std::size_t>(wire_kernel(lane.kernel, *collective->program))) = true;
-    }
-  }
-  for (std::uint32_t number = 0; number < graph_->links().size(); ++number) {
-    const Link& link = graph_->links()[number];
-    const Bandwidth usable = usable_rate(link.kind, link.bandwidth);
-    if (usable != link.bandwidth) {
-      network_->set_capacity(LinkId(number), usable);
-    }
-  }
-  network_->settle();
-}
-
-/// Data can have a share of a link's nominal rate, which depends on the kernels that run. Where
-/// several kinds do, the largest counts.
-Bandwidth Executor::usable_rate(LinkKind kind, Bandwidth nominal) const {
-  constexpr std::int64_t whole = 1'000'000;
-  std::int64_t share = 0;
-  for (const Kernel kernel : {Kernel::Collective, Kernel::SendRecv, Kernel::Multicast}) {
-    if (kernels_.at(static_cast<std::size_t>(kernel))) {
-      share = std::max(share, share_of(*options_->costs, kind, kernel));
-    }
-  }
-  if (share == 0 || share == whole) {
-    return nominal;
-  }
-  const auto units = static_cast<std::int64_t>(static_cast<U128>(nominal.units()) *
-                                               static_cast<U128>(share) / whole);
-  return Bandwidth::from_units(std::max<std::int64_t>(units, 1));
-}
 
 void Executor::schedule_start() {
   for (std::uint32_t change = 0; change < workload_->capacity_changes.size(); ++change) {
@@ -195,12 +129,9 @@ void Executor::schedule_start() {
 
 void Executor::handle(const Event& event) {
   switch (event.phase) {
-    case EventPhase::Capacity: {
-      const CapacityChange& change = workload_->capacity_changes[event.subject];
-      network_->set_capacity(change.link,
-                             usable_rate(graph_->link(change.link).kind, change.bandwidth));
+    case EventPhase::Capacity:
+      capacities_.change(workload_->capacity_changes[event.subject]);
       break;
-    }
     case EventPhase::Departure:
       if (const auto departure = network_->depart(event)) {
         lanes_.departed(*departure);
@@ -259,15 +190,6 @@ void Executor::begin_operation(OperationId id) {
   const Workload::Operation& operation = workload_->operations[id.index()];
   if (const auto* collective = std::get_if<Collective>(&operation)) {
     lanes_.activate(id, *collective);
-  } else if (std::holds_alternative<Compute>(operation)) {
-    prepare_later(progress);
-  }
-}
-
-void Executor::prepare_later(OperationProgress& progress) const {
-  if (progress.later_vectors.empty()) {
-    progress.later_vectors.resize(progress.ended.size() * width_);
-    progress.later_stretches.resize(progress.ended.size(), no_index);
   }
 }
 
@@ -284,8 +206,7 @@ void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Colle
 
 void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Compute& compute) {
   ++gpus_[gpu].next;
-  OperationProgress& progress = progress_[operation.index()];
-  later_vector(gpu, progress, rank)[lanes_.layout().compute()] += compute.time.count();
+  delay(gpu, operation, rank)[lanes_.layout().compute()] += compute.time.count();
   go_on_later(gpu, operation, rank, compute.time, EventPhase::Step);
   if (compute.launch == Launch::Blocking) {
     gpus_[gpu].held_by = operation;
@@ -303,6 +224,12 @@ void Executor::begin(GpuIndex gpu, OperationId operation, Rank rank, const Wait&
   end_rank(operation, rank, progress_of(gpu));
 }
 
+/// Adds a rank to those that stand still for a while, as its GPU stands now; returns its vector, to add to.
+std::int64_t* Executor::delay(GpuIndex gpu, OperationId operation, Rank rank) {
+  return progress_[operation.index()].delayed.add(rank, participants_.ranks(operation).size(),
+                                                  {vector_of(gpu), width_});
+}
+
 /// Whether the rank's lanes start later than the rank, which this has then arranged.
 bool Executor::launch_later(GpuIndex gpu, OperationId operation, Rank rank,
                             const Collective& collective) {
@@ -314,9 +241,7 @@ bool Executor::launch_later(GpuIndex gpu, OperationId operation, Rank rank,
   if (parts.empty()) {
     return false;
   }
-  OperationProgress& progress = progress_[operation.index()];
-  prepare_later(progress);
-  std::int64_t* const vector = later_vector(gpu, progress, rank);
+  std::int64_t* const vector = delay(gpu, operation, rank);
   Duration launch{};
   for (const CostPart& part : parts) {
     vector[lanes_.layout().cost(part.item)] += part.time.count();
@@ -324,13 +249,6 @@ bool Executor::launch_later(GpuIndex gpu, OperationId operation, Rank rank,
   }
   go_on_later(gpu, operation, rank, launch, EventPhase::Launch);
   return true;
-}
-
-/// How a rank will stand later: to begin with, as its GPU stands now.
-std::int64_t* Executor::later_vector(GpuIndex gpu, OperationProgress& progress, Rank rank) {
-  std::int64_t* const vector = progress.later_vectors.data() + rank.index() * width_;
-  std::copy_n(vector_of(gpu), width_, vector);
-  return vector;
 }
 
 /// A rank goes on after a time, with an event of that phase.
@@ -343,21 +261,14 @@ void Executor::go_on_later(GpuIndex gpu, OperationId operation, Rank rank, Durat
     step.rank = rank;
     step.start = queue_.now();
     step.left = end;
-    progress_[operation.index()].later_stretches[rank.index()] =
-        critical_paths_.add(step, gpus_[gpu].stretch);
+    progress_[operation.index()].delayed.set_stretch(rank,
+                                                     critical_paths_.add(step, gpus_[gpu].stretch));
   }
   queue_.push({end, phase, operation.value(), rank.value()});
 }
 
-/// How it stands then.
-Progress Executor::later_progress(OperationId operation, Rank rank) const {
-  const OperationProgress& progress = progress_[operation.index()];
-  return {progress.later_vectors.data() + rank.index() * width_,
-          progress.later_stretches[rank.index()]};
-}
-
 void Executor::launched(OperationId operation, Rank rank) {
-  const Progress progress = later_progress(operation, rank);
+  const Progress progress = progress_[operation.index()].delayed.progress(rank);
   lanes_.start(operation, rank, progress);
   critical_paths_.release(progress.stretch);
 }
@@ -368,7 +279,7 @@ bool Executor::over(OperationId operation, Rank rank) const {
 }
 
 void Executor::end_compute(OperationId operation, Rank rank) {
-  const Progress progress = later_progress(operation, rank);
+  const Progress progress = progress_[operation.index()].delayed.progress(rank);
   end_rank(operation, rank, progress);
   critical_paths_.release(progress.stretch);
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct HandOff {
   Duration shown{};
   Duration hidden{};
 };
+
+/// "rank 3 lane 0 step 7": where a lane stands.
+[[nodiscard]] std::string place_of(const OperationState& operation, std::uint32_t lane);
 
 class LaneEngine {
  public:
@@ -80,11 +84,10 @@ class LaneEngine {
   void check_finished();
 
  private:
-  // lanes.cpp: steps, dependencies, receives
+  // lanes.cpp: steps, receives
   void drain();
   void advance(OperationState& operation, std::uint32_t lane);
   void enter_step(OperationState& operation, std::uint32_t lane);
-  void wait_for_dependencies(OperationState& operation, std::uint32_t lane, const Step& step);
   void begin_receives(LaneState& lane);
   void look_at_messages(OperationState& operation, std::uint32_t lane);
   void consume_messages(OperationState& operation, std::uint32_t lane);
@@ -92,10 +95,13 @@ class LaneEngine {
                      const Message& message) const;
   void complete_step(OperationState& operation, std::uint32_t lane);
   void end_lane(OperationState& operation, std::uint32_t lane);
+  void follow(OperationState& operation, std::uint32_t lane, const std::int64_t* vector);
+
+  // lane_waits.cpp: steps that wait for other lanes of the rank
+  void wait_for_dependencies(OperationState& operation, std::uint32_t lane, const Step& step);
   void release_dependents(OperationState& operation, std::uint32_t lane);
   void release_joiners(OperationState& operation, PhaseGroup& group);
   void meet_dependency(OperationState& operation, std::uint32_t waiter, std::uint32_t lane);
-  void follow(OperationState& operation, std::uint32_t lane, const std::int64_t* vector);
 
   // lane_sends.cpp: connections, credits, sends
   [[nodiscard]] bool has_credit(const OperationState& operation, std::uint32_t lane) const;
