@@ -43,6 +43,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_run_command(app, chosen);
   add_compare_command(app, chosen);
   add_perf_command(app, chosen);
+  add_sweep_command(app, chosen);
   add_topology_command(app, chosen);
   add_hierarchy_command(app, chosen);
   add_tuning_command(app, chosen);

@@ -18,6 +18,7 @@ using Action = std::function<Exit()>;
 void add_run_command(CLI::App& app, Action& chosen);
 void add_compare_command(CLI::App& app, Action& chosen);
 void add_perf_command(CLI::App& app, Action& chosen);
+void add_sweep_command(CLI::App& app, Action& chosen);
 void add_topology_command(CLI::App& app, Action& chosen);
 void add_hierarchy_command(CLI::App& app, Action& chosen);
 void add_tuning_command(CLI::App& app, Action& chosen);

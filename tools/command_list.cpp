@@ -7,6 +7,7 @@
 #include "algorithms/nccl/io/find_constants.hpp"
 #include "algorithms/table.hpp"
 #include "sim/io/read_costs.hpp"
+#include "study/io/read_experiment.hpp"
 #include "study/nccl_job.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
@@ -125,6 +126,9 @@ Listing listing_of(const ListCommand& command) {
   if (command.what == "gpus") {
     return config_listing(list_gpus(config_path(command.cluster)));
   }
+  if (command.what == "experiments") {
+    return config_listing(list_experiments(config_path(command.cluster)));
+  }
   if (command.what == "measurements") {
     return config_listing(list_measurements(config_path(command.cluster)));
   }
@@ -218,8 +222,9 @@ void add_list_command(CLI::App& app, Action& chosen) {
       app.add_subcommand("list", "what there is to choose from, and where it comes from");
   add_choice(
       *sub, "KIND", command->what,
-      {"clusters", "nodes", "gpus", "algorithms", "collectives", "parameters", "measurements"},
-      "clusters, nodes, gpus, algorithms, collectives, parameters or measurements")
+      {"clusters", "nodes", "gpus", "algorithms", "collectives", "parameters", "measurements",
+       "experiments"},
+      "clusters, nodes, gpus, algorithms, collectives, parameters, measurements or experiments")
       ->required();
   add_config_directory(*sub, command->cluster);
   add_output_options(*sub, command->output);

@@ -1,21 +1,17 @@
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
-#include <utility>
 
 #include "sim/io/trace_json.hpp"
-#include "study/compare.hpp"
 #include "tools/cli.hpp"
-#include "tools/cluster_options.hpp"
-#include "tools/format_text.hpp"
-#include "tools/job_options.hpp"
-#include "tools/nccl_run.hpp"
 #include "tools/option_values.hpp"
 #include "tools/output.hpp"
 #include "tools/render_csv.hpp"
 #include "tools/render_json.hpp"
 #include "tools/render_table.hpp"
+#include "tools/single_run.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -23,96 +19,13 @@ namespace collsim {
 namespace {
 
 struct RunCommand {
-  ClusterOptions cluster;
-  NcclRunOptions nccl;
-  JobOptions job;
-  CallOptions call;
+  SingleRun single;
   OutputOptions output;
-  std::string algorithm = "auto";
   std::string links = "top";
   std::string trace;
   bool per_rank = false;
-  bool critical_path = false;
-  bool verify = false;
   bool timing = false;
 };
-
-/// Shows how far a long run is.
-std::function<bool(std::uint64_t)> watch(ProgressLine& line, std::uint64_t all) {
-  return [&line, all](std::uint64_t done) {
-    line.show(grouped(done) + " of " + grouped(all) + " transfers");
-    return true;
-  };
-}
-
-/// Chooses an algorithm by simulating all of them, and says why in the row.
-void choose_algorithm(const RunCommand& command, const Cluster& cluster, ResultRow& row) {
-  ProgressLine line(command.output);
-  CompareOptions options;
-  options.run.network = row.network_model;
-  options.limits = limits_of(command.job);
-  options.progress = [&line](std::size_t done, std::size_t all, const std::string& next) {
-    line.show("choosing: " + next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) +
-              ")");
-  };
-  BestAlgorithm best = best_algorithm(cluster, row.job, options);
-  row.job.algorithm = best.result.algorithm;
-  row.chosen_because = best.reason;
-  row.result = std::move(best.result);
-}
-
-bool needs_second_run(const RunCommand& command) {
-  return command.critical_path || !command.trace.empty();
-}
-
-void simulate(const RunCommand& command, const Machine& machine, ResultRow& row) {
-  const Cluster& cluster = machine.cluster;
-  const std::optional<CostParameters> costs =
-      cost_parameters(machine, command.nccl, command.cluster);
-  const std::string algorithm = meant_algorithm(command.algorithm, costs.has_value());
-  const bool choose = is_chosen_by_simulation(algorithm);
-  row.job.algorithm = algorithm;
-  std::optional<NcclRun> nccl;
-  if (is_nccl_algorithm(algorithm)) {
-    nccl.emplace(machine, command.nccl, command.cluster, command.job,
-                 std::vector<Communicator>{row.job.gpus}, command.output);
-    nccl->prepare(row, algorithm);
-  } else {
-    refuse_without_nccl(command.nccl, command.job, algorithm);
-    if (choose) {
-      choose_algorithm(command, cluster, row);
-    }
-  }
-  const std::shared_ptr<const Program> program = checked_program(cluster, row.job, 1, command.job);
-  if (command.verify) {
-    row.check = check_job(cluster, nccl ? nccl->checkable(row, algorithm) : row.job);
-  }
-  if (choose && !needs_second_run(command)) {
-    return;
-  }
-
-  ProgressLine line(command.output);
-  RunOptions options;
-  options.network = row.network_model;
-  options.costs = nccl && costs ? &*costs : nullptr;
-  options.call = CallIs::Isolated;
-  options.critical_path = command.critical_path;
-  options.progress = watch(line, program->transfer_count() * row.job.groups());
-  std::unique_ptr<TraceJson> trace;
-  if (!command.trace.empty()) {
-    trace = std::make_unique<TraceJson>(cluster.graph());
-    options.observer = trace.get();
-  }
-  row.result = run_collective(cluster, row.job, options);
-  if (options.costs != nullptr) {
-    row.parameters = used_parameters(*costs, cluster, row.job, row.nodes, row.result);
-  }
-  if (trace) {
-    std::ostringstream text;
-    trace->write(text);
-    write_file("--trace", command.trace, text.str());
-  }
-}
 
 /// A line of CSV has no place for these.
 void refuse_without_effect(const RunCommand& command) {
@@ -126,7 +39,7 @@ void refuse_without_effect(const RunCommand& command) {
     }
   };
   refuse(command.per_rank, "--per-rank");
-  refuse(command.critical_path, "--critical-path");
+  refuse(command.single.critical_path, "--critical-path");
   refuse(command.links == "all", "--links");
 }
 
@@ -139,13 +52,20 @@ Exit run(const RunCommand& command) {
     refuse_overwriting("--trace", command.trace, command.output);
   }
   refuse_without_effect(command);
-  const Machine machine = load_machine(command.cluster, command.output);
-  ResultRow row = row_for(machine, command.job, command.call);
-  require_any_algorithm(command.algorithm, row.job.call.kind, "--algorithm");
-  at_its_place(machine, [&] { simulate(command, machine, row); });
-  show_slowest_group(machine.cluster, row);
+  const Machine machine = load_machine(command.single.cluster, command.output);
+  std::optional<TraceJson> trace;
+  if (!command.trace.empty()) {
+    trace.emplace(machine.cluster.graph());
+  }
+  const ResultRow row =
+      simulate_run(command.single, machine, command.output, trace ? &*trace : nullptr);
+  if (trace) {
+    std::ostringstream timeline;
+    trace->write(timeline);
+    write_file("--trace", command.trace, timeline.str());
+  }
   const RunInfo info = stopwatch.stop(row.result.events, row.result.transfers);
-  const RowDetail detail{command.per_rank, command.links == "all", command.critical_path};
+  const RowDetail detail{command.per_rank, command.links == "all", command.single.critical_path};
   std::string text;
   switch (command.output.format()) {
     case Format::Json: {
@@ -175,16 +95,12 @@ Exit run(const RunCommand& command) {
 void add_run_command(CLI::App& app, Action& chosen) {
   const auto command = std::make_shared<RunCommand>();
   CLI::App* sub = app.add_subcommand("run", "simulate one collective and explain its time");
-  add_job_options(*sub, command->job);
-  add_call_options(*sub, command->call);
-  add_cluster_options(*sub, command->cluster);
-  add_algorithm_option(*sub, command->algorithm);
-  add_nccl_run_options(*sub, command->nccl);
-  add_switch(*sub, "--verify", command->verify, "check the algorithm's data symbolically")
+  add_single_run_options(*sub, command->single);
+  add_switch(*sub, "--verify", command->single.verify, "check the algorithm's data symbolically")
       ->group("Simulation");
   add_text(*sub, "--trace", command->trace, "FILE", "write a timeline that ui.perfetto.dev opens")
       ->group("Output");
-  add_switch(*sub, "--critical-path", command->critical_path,
+  add_switch(*sub, "--critical-path", command->single.critical_path,
              "list the steps that determine the time")
       ->group("Output");
   add_switch(*sub, "--per-rank", command->per_rank, "show each rank's time")->group("Output");

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/json_text.hpp"
+#include "tools/row_json.hpp"
 #include "topology/digest.hpp"
 
 namespace collsim {
@@ -196,6 +197,8 @@ Json outside_json(const UsedParameters& used) {
   return json;
 }
 
+}  // namespace
+
 Json row_json(const Cluster& cluster, const ResultRow& row, const RowDetail& detail) {
   const CollectiveResult& result = row.result;
   Json json;
@@ -236,8 +239,6 @@ Json row_json(const Cluster& cluster, const ResultRow& row, const RowDetail& det
   json["folding"] = {{"mode", "none"}, {"reason", "every rank is simulated"}};
   return json;
 }
-
-}  // namespace
 
 std::string render_json(const Cluster& cluster, const Results& results, const RowDetail& detail) {
   Json document{{"schema", "collsim/results/1"}, {"rows", Json::array()}};

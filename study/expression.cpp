@@ -1,0 +1,393 @@
+#include "study/expression.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+#include <utility>
+
+#include "topology/quantity_text.hpp"
+
+namespace collsim {
+
+namespace {
+
+using Operation = Expression::Operation;
+using Instruction = Expression::Instruction;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+/// What a part of a formula gives.
+struct Kind {
+  bool number = false;
+  bool text = false;
+  bool truth = false;
+};
+
+struct Operator {
+  std::string_view sign;
+  Operation operation;
+};
+// The longer ones first.
+constexpr std::array<Operator, 6> comparisons{{{"==", Operation::Equal},
+                                               {"!=", Operation::NotEqual},
+                                               {"<=", Operation::LessEqual},
+                                               {">=", Operation::GreaterEqual},
+                                               {"<", Operation::Less},
+                                               {">", Operation::Greater}}};
+constexpr std::array<Operator, 2> sums{{{"+", Operation::Add}, {"-", Operation::Subtract}}};
+constexpr std::array<Operator, 2> products{{{"*", Operation::Multiply}, {"/", Operation::Divide}}};
+
+/// Recursive descent, a function for each level of precedence; each appends what it read.
+class Parser {
+ public:
+  Parser(std::string_view text, const KnownNames& known) : text_(text), known_(&known) {}
+
+  std::vector<Instruction> parse(Expression::Gives gives) {
+    const Kind kind = disjunction();
+    skip_blanks();
+    if (at_ != text_.size()) {
+      fail("expected an operator, got " + found());
+    }
+    if (gives == Expression::Gives::Truth && !kind.truth) {
+      throw ExpressionError("expected a condition, got a value", 0,
+                            "compare it with something: nodes * 8 <= 1024");
+    }
+    if (gives == Expression::Gives::Number && !kind.number) {
+      throw ExpressionError(
+          std::string("expected a number, got ") + (kind.truth ? "a condition" : "a text"), 0);
+    }
+    return std::move(instructions_);
+  }
+
+ private:
+  /// Deeper nesting is refused, so that no formula exhausts the stack.
+  static constexpr int most_depth = 64;
+
+  void skip_blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) {
+      ++at_;
+    }
+  }
+
+  [[nodiscard]] std::string found() const {
+    return at_ == text_.size() ? "the end" : in_quotes(text_.substr(at_));
+  }
+
+  [[noreturn]] void fail(const std::string& message) const { throw ExpressionError(message, at_); }
+
+  [[nodiscard]] std::string_view word() {
+    skip_blanks();
+    std::size_t end = at_;
+    while (end < text_.size() && (is_letter(text_[end]) || (end > at_ && is_digit(text_[end])))) {
+      ++end;
+    }
+    return text_.substr(at_, end - at_);
+  }
+
+  bool take_word(std::string_view wanted) {
+    if (word() != wanted) {
+      return false;
+    }
+    at_ += wanted.size();
+    return true;
+  }
+
+  template <std::size_t n>
+  [[nodiscard]] std::optional<Operation> take(const std::array<Operator, n>& operators) {
+    skip_blanks();
+    for (const Operator& one : operators) {
+      if (text_.substr(at_).starts_with(one.sign)) {
+        at_ += one.sign.size();
+        return one.operation;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void emit(Operation operation) { instructions_.push_back({operation, 0, {}}); }
+
+  void require(bool has, std::string_view wanted, std::size_t where) const {
+    if (!has) {
+      throw ExpressionError("expected " + std::string(wanted), where);
+    }
+  }
+
+  template <class Part>
+  Kind chain(std::string_view joint, Operation operation, Part part) {
+    skip_blanks();
+    std::size_t begin = at_;
+    Kind kind = part();
+    while (take_word(joint)) {
+      require(kind.truth, "a condition before " + in_quotes(joint), begin);
+      skip_blanks();
+      begin = at_;
+      kind = part();
+      require(kind.truth, "a condition behind " + in_quotes(joint), begin);
+      emit(operation);
+    }
+    return kind;
+  }
+
+  Kind disjunction() {
+    return chain("or", Operation::Or, [this] { return conjunction(); });
+  }
+
+  Kind conjunction() {
+    return chain("and", Operation::And, [this] { return negation(); });
+  }
+
+  Kind negation() {
+    if (!take_word("not")) {
+      return comparison();
+    }
+    const Depth deeper(*this);
+    skip_blanks();
+    const std::size_t begin = at_;
+    require(negation().truth, "a condition behind \"not\"", begin);
+    emit(Operation::Not);
+    return {false, false, true};
+  }
+
+  Kind comparison() {
+    skip_blanks();
+    const std::size_t begin = at_;
+    const Kind left = sum();
+    const std::optional<Operation> operation = take(comparisons);
+    if (!operation) {
+      return left;
+    }
+    skip_blanks();
+    const std::size_t right_begin = at_;
+    const Kind right = sum();
+    const bool equality = *operation == Operation::Equal || *operation == Operation::NotEqual;
+    if (equality && left.text && right.text && !(left.number && right.number)) {
+      emit(*operation == Operation::Equal ? Operation::SameText : Operation::OtherText);
+    } else {
+      const std::string_view wanted = equality ? "two numbers or two texts" : "a number";
+      require(left.number, wanted, begin);
+      require(right.number, wanted, right_begin);
+      emit(*operation);
+    }
+    return {false, false, true};
+  }
+
+  template <std::size_t n, class Part>
+  Kind arithmetic(const std::array<Operator, n>& operators, Part part) {
+    skip_blanks();
+    std::size_t begin = at_;
+    Kind kind = part();
+    while (const std::optional<Operation> operation = take(operators)) {
+      require(kind.number, "a number", begin);
+      skip_blanks();
+      begin = at_;
+      require(part().number, "a number", begin);
+      emit(*operation);
+      kind = {true, false, false};
+    }
+    return kind;
+  }
+
+  Kind sum() {
+    return arithmetic(sums, [this] { return product(); });
+  }
+
+  Kind product() {
+    return arithmetic(products, [this] { return factor(); });
+  }
+
+  Kind factor() {
+    const Depth deeper(*this);
+    skip_blanks();
+    if (at_ == text_.size()) {
+      fail("expected a value, got the end");
+    }
+    const char c = text_[at_];
+    if (c == '-') {
+      const std::size_t begin = ++at_;
+      require(factor().number, "a number", begin);
+      emit(Operation::Negate);
+      return {true, false, false};
+    }
+    if (c == '(') {
+      ++at_;
+      const Kind kind = disjunction();
+      skip_blanks();
+      if (at_ == text_.size() || text_[at_] != ')') {
+        fail("expected \")\", got " + found());
+      }
+      ++at_;
+      return kind;
+    }
+    if (c == '\'') {
+      return quoted_text();
+    }
+    return is_digit(c) ? number() : name();
+  }
+
+  Kind quoted_text() {
+    const std::size_t end = text_.find('\'', at_ + 1);
+    if (end == std::string_view::npos) {
+      fail("expected ' at the end of the text");
+    }
+    instructions_.push_back(
+        {Operation::Text, 0, std::string(text_.substr(at_ + 1, end - at_ - 1))});
+    at_ = end + 1;
+    return {false, true, false};
+  }
+
+  Kind number() {
+    const std::string_view rest = text_.substr(at_);
+    double value = 0;
+    const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    if (error != std::errc()) {
+      fail("expected a number that fits, got " + found());
+    }
+    auto length = static_cast<std::size_t>(stop - rest.data());
+    if (length < rest.size() && is_letter(rest[length])) {
+      while (length < rest.size() && (is_letter(rest[length]) || is_digit(rest[length]))) {
+        ++length;
+      }
+      try {
+        value = static_cast<double>(parse_size_argument(rest.substr(0, length)).count());
+      } catch (const InputError& wrong) {
+        throw ExpressionError(wrong.message(), at_, wrong.hint());
+      }
+    }
+    at_ += length;
+    instructions_.push_back({Operation::Number, value, {}});
+    return {true, false, false};
+  }
+
+  Kind name() {
+    const std::string text(word());
+    if (text.empty() || text == "and" || text == "or" || text == "not") {
+      fail("expected a value, got " + found());
+    }
+    const auto entry = known_->find(text);
+    if (entry == known_->end()) {
+      std::vector<std::string> names;
+      for (const auto& [known, kind] : *known_) {
+        names.push_back(known);
+      }
+      const std::string close = did_you_mean(text.substr(0, 64), names);
+      throw ExpressionError("unknown name " + in_quotes(text) + (close.empty() ? "" : ", " + close),
+                            at_, "known: " + one_of(names));
+    }
+    at_ += text.size();
+    instructions_.push_back({Operation::Name, 0, text});
+    return {entry->second.has_number, entry->second.has_text, false};
+  }
+
+  /// One level of nesting.
+  class Depth {
+   public:
+    explicit Depth(Parser& parser) : parser_(&parser) {
+      if (++parser_->depth_ > most_depth) {
+        parser_->fail("nested too deeply");
+      }
+    }
+    ~Depth() { --parser_->depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+
+   private:
+    Parser* parser_;
+  };
+
+  std::string_view text_;
+  const KnownNames* known_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  std::vector<Instruction> instructions_;
+};
+
+double truth(bool value) { return value ? 1 : 0; }
+
+double combined(Operation operation, double a, double b) {
+  switch (operation) {
+    case Operation::Multiply:
+      return a * b;
+    case Operation::Divide:
+      return a / b;
+    case Operation::Add:
+      return a + b;
+    case Operation::Subtract:
+      return a - b;
+    case Operation::Less:
+      return truth(a < b);
+    case Operation::LessEqual:
+      return truth(a <= b);
+    case Operation::Greater:
+      return truth(a > b);
+    case Operation::GreaterEqual:
+      return truth(a >= b);
+    case Operation::Equal:
+      return truth(a == b);
+    case Operation::NotEqual:
+      return truth(a != b);
+    case Operation::And:
+      return truth(a != 0 && b != 0);
+    case Operation::Or:
+      return truth(a != 0 || b != 0);
+    default:
+      COLLSIM_ENSURE(false, "not an operation of two numbers");
+  }
+}
+
+NamedValue combined(Operation operation, const NamedValue& a, const NamedValue& b) {
+  if (operation == Operation::SameText || operation == Operation::OtherText) {
+    return {truth((a.text == b.text) == (operation == Operation::SameText)), {}};
+  }
+  if (!a.number || !b.number) {
+    return {};
+  }
+  const double value = combined(operation, *a.number, *b.number);
+  return std::isfinite(value) ? NamedValue{value, {}} : NamedValue{};
+}
+
+}  // namespace
+
+Expression Expression::parse(std::string_view text, const KnownNames& known, Gives gives) {
+  Expression expression;
+  expression.text_ = text;
+  expression.instructions_ = Parser(text, known).parse(gives);
+  return expression;
+}
+
+std::optional<double> Expression::evaluate(const Lookup& lookup) const {
+  std::vector<NamedValue> stack;
+  for (const Instruction& instruction : instructions_) {
+    switch (instruction.operation) {
+      case Operation::Number:
+        stack.push_back({instruction.number, {}});
+        break;
+      case Operation::Text:
+        stack.push_back({std::nullopt, instruction.text});
+        break;
+      case Operation::Name:
+        stack.push_back(lookup(instruction.text));
+        break;
+      case Operation::Negate:
+        if (stack.back().number) {
+          stack.back().number = -*stack.back().number;
+        }
+        break;
+      case Operation::Not:
+        if (stack.back().number) {
+          stack.back().number = truth(*stack.back().number == 0);
+        }
+        break;
+      default: {
+        const NamedValue right = std::move(stack.back());
+        stack.pop_back();
+        stack.back() = combined(instruction.operation, stack.back(), right);
+      }
+    }
+  }
+  return stack.back().number;
+}
+
+}  // namespace collsim

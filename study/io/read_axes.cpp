@@ -1,0 +1,303 @@
+#include "study/io/read_axes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+#include "study/job_keys.hpp"
+#include "topology/error.hpp"
+#include "topology/io/config_files.hpp"
+#include "topology/io/load.hpp"
+#include "topology/quantity_text.hpp"
+
+namespace collsim {
+
+namespace {
+
+constexpr std::size_t most_values = 10'000;
+
+/// A file stands where the experiment says, relative to the experiment's own.
+std::string file_beside(const YamlTree& tree, Position position, const std::string& value) {
+  const bool is_path =
+      value.find('/') != std::string::npos || value.ends_with(".yaml") || value.ends_with(".xml");
+  const std::string folder = folder_of(tree, position);
+  return !is_path || value.starts_with('/') || folder.empty() ? value : folder + "/" + value;
+}
+
+std::vector<std::string> accepted_keys(const std::vector<std::string>& others) {
+  std::vector<std::string> keys = others;
+  keys.insert(keys.end(), job_keys().begin(), job_keys().end());
+  keys.insert(keys.end(), {"set", "env"});
+  return keys;
+}
+
+/// What a range counts in: whole numbers or bytes.
+struct Bound {
+  std::uint64_t value = 0;
+  bool is_number = false;
+};
+
+std::string label_of(std::uint64_t value, bool is_number) {
+  return is_number ? std::to_string(value) : to_text(Bytes(static_cast<std::int64_t>(value)));
+}
+
+}  // namespace
+
+Assignment GridReader::assignment(const std::string& key, const LocatedNode& value) const {
+  const std::string text = single_value(*tree_, value);
+  const Position position = tree_->node(value.id).position;
+  try {
+    check_job_value(key, text);
+    if (key.starts_with(setting_prefix)) {
+      static_cast<void>(parse_setting(key.substr(setting_prefix.size()) + "=" + text));
+    }
+  } catch (const InputError& error) {
+    refuse_at(*tree_, position, value.path, error.message(), error.hint());
+  }
+  return {key, names_file(key) ? file_beside(*tree_, position, text) : text};
+}
+
+std::vector<Assignment> GridReader::assignments(const LocatedNode& located,
+                                                const std::vector<std::string>& skipped) const {
+  std::vector<Assignment> all;
+  for (const LocatedEntry& entry : entries_of(*tree_, located)) {
+    if (entry.key == "set" || entry.key == "env") {
+      for (const LocatedEntry& inner : entries_of(*tree_, entry.value)) {
+        all.push_back(assignment(entry.key + "." + inner.key, inner.value));
+      }
+      continue;
+    }
+    if (std::ranges::find(skipped, entry.key) != skipped.end()) {
+      continue;
+    }
+    if (!is_job_key(entry.key)) {
+      const std::vector<std::string> accepted = accepted_keys(skipped);
+      const std::string close = did_you_mean(entry.key.substr(0, 64), accepted);
+      refuse_at(*tree_, entry.position, entry.value.path,
+                "unknown key" + (close.empty() ? close : ", " + close),
+                "accepted: " + one_of(accepted));
+    }
+    all.push_back(assignment(entry.key, entry.value));
+  }
+  return all;
+}
+
+void GridReader::read_base(const LocatedNode& located) {
+  experiment_->base = assignments(located, {});
+  for (const Assignment& one : experiment_->base) {
+    if (!owners_.emplace(one.key, "base").second) {
+      refuse_at(*tree_, tree_->node(located.id).position, located.path,
+                in_quotes(one.key) + " has two values");
+    }
+  }
+}
+
+AxisValue GridReader::bundle(const LocatedNode& located) const {
+  const std::vector<std::string> own{"label", "number"};
+  const YamlNode& node = tree_->node(located.id);
+  AxisValue value;
+  value.assignments = assignments(located, own);
+  const std::optional<YamlId> label = tree_->find(located.id, "label");
+  if (!label) {
+    refuse_at(*tree_, node.position, located.path, "missing key \"label\"",
+              "what the value is called in tables and plots");
+  }
+  value.label = single_value(*tree_, {*label, located.path + ".label"});
+  if (const std::optional<YamlId> number = tree_->find(located.id, "number")) {
+    const LocatedNode place{*number, located.path + ".number"};
+    value.number = number_of(single_value(*tree_, place));
+    if (!value.number) {
+      refuse_at(*tree_, tree_->node(*number).position, place.path,
+                "expected a number, got " + found_text(tree_->node(*number)));
+    }
+  } else {
+    value.number = number_of(value.label);
+  }
+  return value;
+}
+
+AxisValue GridReader::axis_value(const LocatedNode& located, const std::string& key) const {
+  if (tree_->node(located.id).kind == YamlNode::Kind::Mapping) {
+    return bundle(located);
+  }
+  const std::string text = single_value(*tree_, located);
+  if (!is_job_key(key)) {
+    refuse_at(*tree_, tree_->node(located.id).position, located.path,
+              "which key of the job has the value " + in_quotes(text) + "?",
+              "vary: set.PATH, env.NAME or one of the job's keys (" + one_of(job_keys()) +
+                  "), or values that are mappings");
+  }
+  return {text, number_of(text), {assignment(key, located)}};
+}
+
+std::vector<AxisValue> GridReader::range(const MappingReader& reader, const LocatedNode& located,
+                                         const std::string& key) const {
+  const auto bound = [&](const std::string& name) {
+    const LocatedNode place = *reader.find(name);
+    const std::string text = single_value(*tree_, place);
+    Bound found;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), found.value);
+    found.is_number = error == std::errc() && stop == text.data() + text.size();
+    if (!found.is_number) {
+      try {
+        found.value = static_cast<std::uint64_t>(parse_size_argument(text).count());
+      } catch (const InputError& wrong) {
+        refuse_at(*tree_, tree_->node(place.id).position, place.path,
+                  "expected a whole number or a size, got " + in_quotes(text), wrong.hint());
+      }
+    }
+    return found;
+  };
+  if (!is_job_key(key)) {
+    refuse_at(*tree_, tree_->node(located.id).position, located.path,
+              "which key of the job has these values?", "vary: set.PATH, env.NAME or a key");
+  }
+  for (const char* const needed : {"from", "to"}) {
+    if (!reader.has(needed)) {
+      reader.refuse_missing(needed, "or values: [ … ]");
+    }
+  }
+  const bool grows = reader.has("factor");
+  if (grows == reader.has("step")) {
+    reader.refuse_missing(grows ? "values" : "factor", "either factor: 2 or step: 1");
+  }
+  const Bound from = bound("from");
+  const Bound to = bound("to");
+  const std::uint64_t by = bound(grows ? "factor" : "step").value;
+  if (from.value > to.value || by < (grows ? 2U : 1U) || (grows && from.value == 0)) {
+    reader.refuse("from", "expected from <= to, and a factor from 2 or a step from 1 on");
+  }
+  const bool is_number = from.is_number && to.is_number && key != "bytes";
+  std::vector<AxisValue> values;
+  for (std::uint64_t value = from.value; value <= to.value;
+       value = grows ? value * by : value + by) {
+    if (values.size() == most_values) {
+      reader.refuse("from", "more than " + std::to_string(most_values) + " values");
+    }
+    const std::string text = label_of(value, is_number);
+    values.push_back({text, static_cast<double>(value), {{key, text}}});
+    if (value > UINT64_MAX / std::max<std::uint64_t>(by, 2)) {
+      break;
+    }
+  }
+  return values;
+}
+
+std::vector<LocatedNode> GridReader::listed_values(const LocatedNode& located) const {
+  const YamlNode& node = tree_->node(located.id);
+  if (node.kind != YamlNode::Kind::Sequence || node.items.empty() ||
+      node.items.size() > most_values) {
+    refuse_at(
+        *tree_, node.position, located.path,
+        "expected a list of 1 to " + std::to_string(most_values) + " values, got " +
+            (node.kind == YamlNode::Kind::Sequence ? std::to_string(node.items.size()) + " of them"
+                                                   : found_text(node)));
+  }
+  std::vector<LocatedNode> values;
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    values.push_back({node.items[i], located.path + "[" + std::to_string(i) + "]"});
+  }
+  return values;
+}
+
+void GridReader::claim(const std::set<std::string>& keys, const LocatedEntry& axis) {
+  for (const std::string& key : keys) {
+    const auto [owner, is_new] = owners_.emplace(key, "the axis " + axis.key);
+    if (!is_new) {
+      refuse_at(*tree_, axis.position, axis.value.path,
+                in_quotes(key) + " has a value from " + owner->second + " already");
+    }
+  }
+}
+
+void GridReader::read_axis(const LocatedEntry& entry) {
+  Axis axis;
+  axis.name = entry.key;
+  std::vector<LocatedNode> places;
+  std::string key = entry.key;
+  if (tree_->node(entry.value.id).kind != YamlNode::Kind::Mapping) {
+    places = listed_values(entry.value);
+  } else {
+    std::vector<Provenance> unused;
+    const MappingReader reader(ReadContext{*tree_, unused}, entry.value,
+                               {"vary", "values", "from", "to", "factor", "step"});
+    if (const std::optional<LocatedNode> vary = reader.find("vary")) {
+      key = single_value(*tree_, *vary);
+      if (!is_job_key(key)) {
+        std::vector<std::string> accepted = job_keys();
+        accepted.insert(accepted.end(), {"set.PATH", "env.NAME"});
+        require_known(*tree_, *vary, "key of the job", key, accepted);
+      }
+    }
+    if (reader.has("values")) {
+      for (const char* const other : {"from", "to", "factor", "step"}) {
+        if (reader.has(other)) {
+          reader.refuse_key(other, "has no place beside values");
+        }
+      }
+      places = listed_values(*reader.find("values"));
+    } else {
+      axis.values = range(reader, entry.value, key);
+    }
+  }
+  for (const LocatedNode& place : places) {
+    AxisValue value = axis_value(place, key);
+    if (std::ranges::find(axis.values, value.label, &AxisValue::label) != axis.values.end()) {
+      refuse_at(*tree_, tree_->node(place.id).position, place.path,
+                in_quotes(value.label) + " is given twice");
+    }
+    axis.values.push_back(std::move(value));
+  }
+  std::set<std::string> keys;
+  for (const AxisValue& value : axis.values) {
+    std::set<std::string> of_value;
+    for (const Assignment& one : value.assignments) {
+      if (!of_value.insert(one.key).second) {
+        refuse_at(*tree_, entry.position, entry.value.path,
+                  in_quotes(one.key) + " has two values in " + in_quotes(value.label));
+      }
+    }
+    keys.merge(of_value);
+  }
+  claim(keys, entry);
+  experiment_->axes.push_back(std::move(axis));
+}
+
+void GridReader::read_axes(const LocatedNode& located, NameRegister& names) {
+  std::size_t combinations = 1;
+  for (const LocatedEntry& entry : entries_of(*tree_, located)) {
+    names.add(*tree_, entry, "an axis");
+    read_axis(entry);
+    combinations *= experiment_->axes.back().values.size();
+    if (combinations > most_points) {
+      refuse_at(*tree_, entry.position, entry.value.path,
+                "the axes have more than " + std::to_string(most_points) + " combinations");
+    }
+  }
+  if (experiment_->axes.empty()) {
+    refuse_at(*tree_, tree_->node(located.id).position, located.path, "there is no axis",
+              "axes: { nodes: [1, 2, 4] }");
+  }
+}
+
+void GridReader::require_complete(const LocatedNode& root) const {
+  for (const char* const key : {"cluster", "collective", "bytes"}) {
+    const auto gives = [key](const std::vector<Assignment>& assignments) {
+      return std::ranges::find(assignments, key, &Assignment::key) != assignments.end();
+    };
+    const bool given =
+        gives(experiment_->base) || std::ranges::any_of(experiment_->axes, [&](const Axis& axis) {
+          return std::ranges::all_of(
+              axis.values, [&](const AxisValue& value) { return gives(value.assignments); });
+        });
+    if (!given) {
+      refuse_at(*tree_, tree_->node(root.id).position, root.path, "no value for " + in_quotes(key),
+                "in base, or in each value of an axis");
+    }
+  }
+}
+
+}  // namespace collsim

@@ -1,0 +1,55 @@
+#pragma once
+
+// The points of a sweep on disk as they become finished: lines of JSON, the first one saying whose points they are.
+// A line is written at once and whole, so that what was finished before a kill at any moment is there; what a kill
+// tore is the last line alone, which is cut off and done again.
+//
+// Assumes that a write reaches the system's memory before the process dies; a machine that loses power may lose the
+// last seconds.
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+namespace collsim {
+
+/// Whose points a file has.
+struct PointsHeader {
+  std::string experiment;
+  std::string version;
+  std::string digest;
+  std::size_t points = 0;
+};
+
+/// What to do with points that are there.
+enum class ExistingPoints : unsigned char { Refuse, Resume, Overwrite };
+
+class PointsFile {
+ public:
+  /// Opens the file for this process alone. Throws: InputError if it is there and must not be, has points of
+  /// something else, is used by another process, or cannot be written.
+  PointsFile(std::string path, const PointsHeader& header, ExistingPoints existing);
+  ~PointsFile();
+  PointsFile(const PointsFile&) = delete;
+  PointsFile& operator=(const PointsFile&) = delete;
+
+  /// Lines by point: those that were there, but of points that failed, and those that were put there since.
+  [[nodiscard]] const std::map<std::size_t, std::string>& lines() const { return lines_; }
+  /// Puts the line of a point on disk. Throws: InputError if it cannot be written.
+  void append(std::size_t point, std::string line);
+
+ private:
+  void open();
+  /// Takes in what is there. Returns how much of the text is whole lines.
+  [[nodiscard]] std::size_t read(const std::string& text, const PointsHeader& header);
+  void read_header(const std::string& line, const PointsHeader& header) const;
+  void read_point(const std::string& line, std::size_t number, std::size_t points);
+  void write(const std::string& text) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::string path_;
+  int file_ = -1;
+  std::map<std::size_t, std::string> lines_;
+};
+
+}  // namespace collsim

@@ -1,0 +1,37 @@
+// Where MPI was not found when this was built.
+
+#include "tools/sweep_processes.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+struct SweepProcesses::State {};
+
+SweepProcesses::SweepProcesses() {
+  if (begun_by_mpi()) {
+    throw InputError(
+        "mpirun or srun began several processes, and this collsim was built without MPI", "",
+        "install MPI and build again, or begin one process: --jobs uses all cores");
+  }
+}
+
+SweepProcesses::~SweepProcesses() = default;
+
+// NOLINTBEGIN(readability-convert-member-functions-to-static): with MPI they have a state
+std::size_t SweepProcesses::count() const { return 1; }
+
+bool SweepProcesses::leads() const { return true; }
+
+bool SweepProcesses::agree(const std::string& text) { return !text.empty(); }
+
+void SweepProcesses::lead(const SweepWork& work, const std::vector<std::size_t>& points,
+                          const Take& take) {
+  lead_alone(work, points, take);
+}
+
+void SweepProcesses::follow(const SweepWork& /*work*/) {
+  COLLSIM_ENSURE(false, "a process alone leads");
+}
+// NOLINTEND(readability-convert-member-functions-to-static)
+
+}  // namespace collsim
