@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "study/job_keys.hpp"
 #include "tools/render_sweep.hpp"
 #include "topology/error.hpp"
 
@@ -159,7 +160,9 @@ std::string shared_text(const Experiment& experiment) {
   }
   for (const Assignment& one : experiment.base) {
     if (one.key != "collective" && one.key != "bytes" && one.key != "cluster") {
-      text += (text.empty() ? "" : ", ") + one.key + " " + one.value;
+      const bool is_setting = one.key.starts_with(setting_prefix);
+      text += (text.empty() ? "" : ", ") +
+              (is_setting ? one.key.substr(setting_prefix.size()) : one.key) + " " + one.value;
     }
   }
   return text;

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache libyaml-cpp-dev nlohmann-json3-dev libpugixml-dev libcli11-dev libfmt-dev libeigen3-dev libnlopt-dev)
-test=(catch2 librapidcheck-dev libbenchmark-dev python3)
+test=(catch2 librapidcheck-dev libbenchmark-dev libopenmpi-dev openmpi-bin python3)
 
 installed() { [[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]; }
 

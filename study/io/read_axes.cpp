@@ -140,7 +140,8 @@ std::vector<AxisValue> GridReader::range(const MappingReader& reader, const Loca
     const std::string text = single_value(*tree_, place);
     Bound found;
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), found.value);
-    found.is_number = error == std::errc() && stop == text.data() + text.size();
+    found.is_number =
+        error == std::errc() && stop == text.data() + text.size() && found.value <= INT64_MAX;
     if (!found.is_number) {
       try {
         found.value = static_cast<std::uint64_t>(parse_size_argument(text).count());

@@ -176,7 +176,7 @@ class Usage(program.Case):
         self.refused([*RUN, "--links", "some"], 'error: --links: unknown word "some"; expected top or all')
         self.refused(["list", "cluster"],
                      'error: KIND: unknown word "cluster"; expected clusters, nodes, gpus, algorithms, collectives, '
-                     'parameters or measurements\nhint: did you mean "clusters"?')
+                     'parameters, measurements or experiments\nhint: did you mean "clusters"?')
 
 
 class Sizes(program.Case):
