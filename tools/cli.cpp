@@ -27,6 +27,7 @@ constexpr const char* examples =
     "  collsim compare all_reduce --cluster textbook-star --bytes 1GiB\n"
     "  collsim run all_gather --cluster dgx-h100-x4 --bytes 256MiB --algorithm ring\n"
     "  collsim perf all_reduce --cluster dgx-h100 -b 8 -e 128M -f 2 -g 8\n"
+    "  collsim sweep oversubscription --plot oversubscription.svg\n"
     "  collsim topology show --cluster dgx-h100\n"
     "  collsim hierarchy --cluster dgx-h100-x4\n"
     "  collsim list clusters";

@@ -15,6 +15,7 @@
 #include "study/io/read_experiment.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
+#include "tools/file_writer.hpp"
 #include "tools/format_text.hpp"
 #include "tools/option_values.hpp"
 #include "tools/output.hpp"
@@ -97,6 +98,16 @@ void refuse_contradictions(const SweepCommand& command) {
   }
 }
 
+/// The points are kept, whatever else is written.
+void refuse_over_points(const SweepCommand& command, const std::string& points) {
+  for (const auto& [option, path] :
+       {std::pair("--plot", command.plot), std::pair("--output", command.output.file)}) {
+    if (!path.empty() && path != "-" && same_file(path, points)) {
+      throw InputError("is the file of --points: the one would overwrite the other", option);
+    }
+  }
+}
+
 Prepared prepare(const SweepCommand& command, bool leads) {
   refuse_contradictions(command);
   Prepared prepared;
@@ -112,11 +123,13 @@ Prepared prepare(const SweepCommand& command, bool leads) {
     const ExistingPoints existing = command.resume      ? ExistingPoints::Resume
                                     : command.overwrite ? ExistingPoints::Overwrite
                                                         : ExistingPoints::Refuse;
-    prepared.file = std::make_unique<PointsFile>(
-        command.points.empty() ? stem + ".points.jsonl" : command.points,
-        PointsHeader{loaded.experiment.name, COLLSIM_VERSION, prepared.digest,
-                     loaded.points.size()},
-        existing);
+    const std::string points = command.points.empty() ? stem + ".points.jsonl" : command.points;
+    refuse_over_points(command, points);
+    prepared.file =
+        std::make_unique<PointsFile>(points,
+                                     PointsHeader{loaded.experiment.name, COLLSIM_VERSION,
+                                                  prepared.digest, loaded.points.size()},
+                                     existing);
   }
   return prepared;
 }

@@ -1,18 +1,25 @@
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
+#include <system_error>
 
 #include "tools/sweep_processes.hpp"
 
 namespace collsim {
 
-bool begun_by_mpi() {
-  // Open MPI; MPICH and those of its family; Slurm's srun --mpi=pmi2; PMIx.
-  constexpr std::array variables{"OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "PMI_SIZE", "PMI_RANK",
-                                 "PMIX_RANK"};
-  return std::ranges::any_of(variables,
-                             [](const char* variable) { return std::getenv(variable) != nullptr; });
+std::size_t processes_begun() {
+  // Open MPI; MPICH and its family; a step of Slurm's.
+  for (const char* const variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    const char* const value = std::getenv(variable);
+    std::size_t count = 0;
+    if (value != nullptr &&
+        std::from_chars(value, value + std::strlen(value), count).ec == std::errc()) {
+      return count;
+    }
+  }
+  return 1;
 }
 
 void lead_alone(const SweepWork& work, const std::vector<std::size_t>& points,

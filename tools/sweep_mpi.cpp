@@ -73,7 +73,8 @@ struct SweepProcesses::State {
 };
 
 SweepProcesses::SweepProcesses() : state_(std::make_unique<State>()) {
-  if (!begun_by_mpi()) {
+  const std::size_t begun = processes_begun();
+  if (begun <= 1) {
     return;
   }
   int provided = 0;
@@ -82,12 +83,16 @@ SweepProcesses::SweepProcesses() : state_(std::make_unique<State>()) {
   COLLSIM_ENSURE(provided >= MPI_THREAD_FUNNELED, "MPI lets other threads be");
   MPI_Comm_rank(MPI_COMM_WORLD, &state_->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &state_->count);
+  if (state_->count == 1) {
+    MPI_Finalize();
+    throw InputError(
+        std::to_string(begun) + " processes were begun together, and MPI joins none of them", "",
+        "the mpirun of the MPI that collsim was built with; srun --mpi=pmix");
+  }
 }
 
 SweepProcesses::~SweepProcesses() {
-  int is_on = 0;
-  MPI_Initialized(&is_on);
-  if (is_on != 0) {
+  if (state_->count > 1) {
     MPI_Finalize();
   }
 }

@@ -8,10 +8,11 @@ namespace collsim {
 struct SweepProcesses::State {};
 
 SweepProcesses::SweepProcesses() {
-  if (begun_by_mpi()) {
-    throw InputError(
-        "mpirun or srun began several processes, and this collsim was built without MPI", "",
-        "install MPI and build again, or begin one process: --jobs uses all cores");
+  if (const std::size_t count = processes_begun(); count > 1) {
+    throw InputError(std::to_string(count) +
+                         " processes were begun together, and this collsim was built without MPI",
+                     "",
+                     "install MPI and build again, or begin one process: --jobs uses all cores");
   }
 }
 

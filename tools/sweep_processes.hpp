@@ -24,8 +24,8 @@ struct SweepWork {
 
 class SweepProcesses {
  public:
-  /// Joins the processes that were begun together. Throws: InputError where they were, and this program was built
-  /// without MPI.
+  /// Joins the processes that were begun together. Throws: InputError where there are several and they cannot be
+  /// joined: this program was built without MPI, or for another one than began them.
   SweepProcesses();
   ~SweepProcesses();
   SweepProcesses(const SweepProcesses&) = delete;
@@ -49,8 +49,8 @@ class SweepProcesses {
   std::unique_ptr<State> state_;
 };
 
-/// Whether mpirun or srun began this process as one of several, as their variables say.
-[[nodiscard]] bool begun_by_mpi();
+/// How many processes mpirun or srun began together, as their variables say; 1 where there are none.
+[[nodiscard]] std::size_t processes_begun();
 
 /// The points on this process's threads alone.
 void lead_alone(const SweepWork& work, const std::vector<std::size_t>& points,

@@ -224,6 +224,9 @@ node:
                      'error: --plot: the experiment "long" says no plot\nhint: plot: { kind: lines, x: …, y: … }')
 
     def test_contradictions(self):
+        for option in ("--plot", "--output"):
+            self.refused(["sweep", "grid.yaml", option, "./grid.points.jsonl"],
+                         f"error: {option}: is the file of --points: the one would overwrite the other")
         self.refused(["sweep", "long.yaml", "--resume", "--overwrite"],
                      "error: --overwrite: contradicts --resume\nhint: give one of them")
 
@@ -297,6 +300,22 @@ class Resume(Sweep):
         first.send_signal(signal.SIGCONT)
         first.kill()
         first.communicate()
+
+
+class Warnings(Sweep):
+    def test_less_time_for_more_bytes(self):
+        self.output("sweep", "grid.yaml")
+        path = self.folder / "grid.points.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines()
+        # Ring, 64 KiB, 4 ranks: as if it took 1 ps.
+        at = [json.loads(line).get("point") for line in lines].index(4)
+        point = json.loads(lines[at])
+        point["row"]["time_ps"] = 1
+        lines[at] = json.dumps(point)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        warning = "algorithm=ring, bytes=64KiB, ranks=4: takes less time than fewer bytes with the same algorithm and protocol"
+        self.assertTrue(self.output("sweep", "grid.yaml", "--resume").endswith(f"\nwarning: {warning}\n"))
+        self.assertEqual(self.json("sweep", "grid.yaml", "--resume")["warnings"], [warning])
 
 
 class Screen(Sweep):
