@@ -95,8 +95,8 @@ class Parser {
     return true;
   }
 
-  template <std::size_t n>
-  [[nodiscard]] std::optional<Operation> take(const std::array<Operator, n>& operators) {
+  template <std::size_t Count>
+  [[nodiscard]] std::optional<Operation> take(const std::array<Operator, Count>& operators) {
     skip_blanks();
     for (const Operator& one : operators) {
       if (text_.substr(at_).starts_with(one.sign)) {
@@ -174,8 +174,8 @@ class Parser {
     return {false, false, true};
   }
 
-  template <std::size_t n, class Part>
-  Kind arithmetic(const std::array<Operator, n>& operators, Part part) {
+  template <std::size_t Count, class Part>
+  Kind arithmetic(const std::array<Operator, Count>& operators, Part part) {
     skip_blanks();
     std::size_t begin = at_;
     Kind kind = part();

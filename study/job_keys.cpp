@@ -28,12 +28,12 @@ namespace {
 
 void any(const std::string& /*value*/) {}
 
-template <std::uint64_t least>
+template <std::uint64_t Least>
 void whole_number(const std::string& value) {
   std::uint64_t number = 0;
   const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || stop != value.data() + value.size() || number < least) {
-    throw InputError("expected a whole number from " + std::to_string(least) + " on, got " +
+  if (error != std::errc() || stop != value.data() + value.size() || number < Least) {
+    throw InputError("expected a whole number from " + std::to_string(Least) + " on, got " +
                      in_quotes(value));
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "study/point_metrics.hpp"
@@ -65,6 +66,37 @@ std::string indented(const std::string& text) {
   return lines;
 }
 
+/// Each message once, with the points that it is about.
+std::string failures_text(const SweepResults& results) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> messages;
+  for (const PointResult& point : results.points) {
+    if (!point.failed()) {
+      continue;
+    }
+    const auto known = std::ranges::find(messages, point.failure,
+                                         &std::pair<std::string, std::vector<std::size_t>>::first);
+    if (known == messages.end()) {
+      messages.push_back({point.failure, {point.index}});
+    } else {
+      known->second.push_back(point.index);
+    }
+  }
+  constexpr std::size_t most_shown = 5;
+  std::string text;
+  for (const auto& [message, points] : messages) {
+    text += "\n";
+    for (std::size_t i = 0; i < std::min(points.size(), most_shown); ++i) {
+      text +=
+          "failed: " + point_text(results.experiment(), results.loaded->points[points[i]]) + "\n";
+    }
+    if (points.size() > most_shown) {
+      text += fmt::format("failed: {} more\n", grouped(points.size() - most_shown));
+    }
+    text += indented(message) + "\n";
+  }
+  return text;
+}
+
 Json axes_json(const SweepResults& results, const PointResult& point) {
   Json json = Json::object();
   for (std::size_t axis = 0; axis < results.experiment().axes.size(); ++axis) {
@@ -112,13 +144,7 @@ std::string render_sweep(const SweepResults& results) {
   if (!table.empty()) {
     text += "\n" + table.render("  ");
   }
-  for (const PointResult& point : results.points) {
-    if (point.failed()) {
-      text += fmt::format("\nfailed: {}\n{}\n",
-                          point_text(experiment, results.loaded->points[point.index]),
-                          indented(point.failure));
-    }
-  }
+  text += failures_text(results);
   for (const std::string& warning : falling_warnings(results)) {
     text += "\nwarning: " + warning;
   }

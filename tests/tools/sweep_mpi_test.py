@@ -63,11 +63,11 @@ class Mpi(program.Case):
         return [json.loads(line)["point"] for line in text[:text.rfind("\n") + 1].splitlines()[1:]]
 
     def test_the_result_is_that_of_one_process(self):
-        sweep = self.start("--format", "csv")
+        sweep = self.start("--format", "json")
         out, err = sweep.communicate(timeout=PATIENCE_S)
         self.assertEqual(sweep.returncode, 0, err)
         self.assertEqual(sorted(self.points()), list(range(LONG_POINTS)))
-        self.assertEqual(out, self.output("sweep", "long.yaml", "--points", "alone.jsonl", "--format", "csv"))
+        self.assertEqual(out, self.output("sweep", "long.yaml", "--points", "alone.jsonl", "--format", "json"))
 
     def test_a_killed_process_loses_nothing_that_was_finished(self):
         sweep = self.start("--format", "csv")

@@ -193,6 +193,15 @@ metrics: [time_us]
         self.assertEqual(document["failed"], [{"point": 1, "axes": {"ranks": "9"}, "message": alone.stderr.rstrip("\n"),
                                                "exit_code": 2}])
 
+    def test_a_message_is_shown_once(self):
+        self.file("bad.yaml", self.BAD.replace("[2, 9, 4]", "{ from: 9, to: 30, step: 1 }")
+                  .replace("textbook-star", "textbook-satr"))
+        done = self.run_program("sweep", "bad.yaml")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("".join(f"failed: ranks={ranks}\n" for ranks in range(9, 14)) + "failed: 17 more\n"
+                      '  error: unknown cluster "textbook-satr", did you mean "textbook-star"?\n', done.stdout)
+        self.assertEqual(done.stdout.count("unknown cluster"), 1)
+
     def test_what_failed_is_tried_again(self):
         text = self.BAD.replace("textbook-star", "own.yaml")
         self.file("bad.yaml", text)
