@@ -1,8 +1,6 @@
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -23,8 +21,8 @@
 #include "tools/render_sweep.hpp"
 #include "tools/sweep_point.hpp"
 #include "tools/sweep_processes.hpp"
+#include "tools/sweep_progress.hpp"
 #include "tools/sweep_results.hpp"
-#include "tools/text_table.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -40,46 +38,6 @@ struct SweepCommand {
   std::optional<std::uint32_t> jobs;
   bool resume = false;
   bool overwrite = false;
-};
-
-/// How far it is, and how long the rest will take if it goes on like this.
-class Progress {
- public:
-  Progress(const OutputOptions& output, std::size_t all, std::size_t before)
-      : line_(output), all_(all), before_(before), start_(std::chrono::steady_clock::now()) {
-    show();
-  }
-
-  void add(bool failed) {
-    ++done_;
-    failed_ += failed ? 1 : 0;
-    show();
-  }
-
- private:
-  void show() {
-    constexpr std::size_t bar_width = 20;
-    const double part = static_cast<double>(before_ + done_) / static_cast<double>(all_);
-    std::string text = fmt::format("{:<{}} {} of {} points", bar(part, bar_width), bar_width,
-                                   grouped(before_ + done_), grouped(all_));
-    if (failed_ > 0) {
-      text += fmt::format(", {} failed", grouped(failed_));
-    }
-    if (done_ > 0) {
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
-      const double each = took.count() / static_cast<double>(done_);
-      const auto left = static_cast<long>(each * static_cast<double>(all_ - before_ - done_));
-      text += fmt::format(", {}:{:02} left", left / 60, left % 60);
-    }
-    line_.show(text);
-  }
-
-  ProgressLine line_;
-  std::size_t all_;
-  std::size_t before_;
-  std::size_t done_ = 0;
-  std::size_t failed_ = 0;
-  std::chrono::steady_clock::time_point start_;
 };
 
 /// What the process that leads has besides the others.
@@ -160,7 +118,7 @@ void simulate(const SweepCommand& command, SweepProcesses& processes, Prepared& 
     note(command.output,
          counted(all - points.size(), "point") + " of " + grouped(all) + " were there already");
   }
-  Progress progress(command.output, all, all - points.size());
+  SweepProgress progress(command.output, all, all - points.size());
   processes.lead(work, points, [&](FinishedLine line) {
     const bool failed = tells_failure(line.line);
     file.append(line.index, std::move(line.line));

@@ -1,23 +1,17 @@
 #include "study/io/read_axes.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdint>
 #include <optional>
-#include <system_error>
 
+#include "study/io/read_range.hpp"
 #include "study/job_keys.hpp"
 #include "topology/error.hpp"
 #include "topology/io/config_files.hpp"
 #include "topology/io/load.hpp"
-#include "topology/quantity_text.hpp"
 
 namespace collsim {
 
 namespace {
-
-constexpr std::size_t most_values = 10'000;
 
 /// A file stands where the experiment says, relative to the experiment's own.
 std::string file_beside(const YamlTree& tree, Position position, const std::string& value) {
@@ -32,16 +26,6 @@ std::vector<std::string> accepted_keys(const std::vector<std::string>& others) {
   keys.insert(keys.end(), job_keys().begin(), job_keys().end());
   keys.insert(keys.end(), {"set", "env"});
   return keys;
-}
-
-/// What a range counts in: whole numbers or bytes.
-struct Bound {
-  std::uint64_t value = 0;
-  bool is_number = false;
-};
-
-std::string label_of(std::uint64_t value, bool is_number) {
-  return is_number ? std::to_string(value) : to_text(Bytes(static_cast<std::int64_t>(value)));
 }
 
 }  // namespace
@@ -135,54 +119,19 @@ AxisValue GridReader::axis_value(const LocatedNode& located, const std::string& 
 
 std::vector<AxisValue> GridReader::range(const MappingReader& reader, const LocatedNode& located,
                                          const std::string& key) const {
-  const auto bound = [&](const std::string& name) {
-    const LocatedNode place = *reader.find(name);
-    const std::string text = single_value(*tree_, place);
-    Bound found;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), found.value);
-    found.is_number =
-        error == std::errc() && stop == text.data() + text.size() && found.value <= INT64_MAX;
-    if (!found.is_number) {
-      try {
-        found.value = static_cast<std::uint64_t>(parse_size_argument(text).count());
-      } catch (const InputError& wrong) {
-        refuse_at(*tree_, tree_->node(place.id).position, place.path,
-                  "expected a whole number or a size, got " + in_quotes(text), wrong.hint());
-      }
-    }
-    return found;
-  };
   if (!is_job_key(key)) {
     refuse_at(*tree_, tree_->node(located.id).position, located.path,
               "which key of the job has these values?", "vary: set.PATH, env.NAME or a key");
   }
-  for (const char* const needed : {"from", "to"}) {
-    if (!reader.has(needed)) {
-      reader.refuse_missing(needed, "or values: [ … ]");
-    }
-  }
-  const bool grows = reader.has("factor");
-  if (grows == reader.has("step")) {
-    reader.refuse_missing(grows ? "values" : "factor", "either factor: 2 or step: 1");
-  }
-  const Bound from = bound("from");
-  const Bound to = bound("to");
-  const std::uint64_t by = bound(grows ? "factor" : "step").value;
-  if (from.value > to.value || by < (grows ? 2U : 1U) || (grows && from.value == 0)) {
-    reader.refuse("from", "expected from <= to, and a factor from 2 or a step from 1 on");
-  }
-  const bool is_number = from.is_number && to.is_number && key != "bytes";
   std::vector<AxisValue> values;
-  for (std::uint64_t value = from.value; value <= to.value;
-       value = grows ? value * by : value + by) {
-    if (values.size() == most_values) {
-      reader.refuse("from", "more than " + std::to_string(most_values) + " values");
+  for (const std::string& text :
+       read_range(*tree_, reader, key == "bytes" ? RangeOf::Sizes : RangeOf::Numbers)) {
+    try {
+      check_job_value(key, text);
+    } catch (const InputError& error) {
+      reader.refuse("from", error.message(), error.hint());
     }
-    const std::string text = label_of(value, is_number);
-    values.push_back({text, static_cast<double>(value), {{key, text}}});
-    if (value > UINT64_MAX / std::max<std::uint64_t>(by, 2)) {
-      break;
-    }
+    values.push_back({text, number_of(text), {{key, text}}});
   }
   return values;
 }
