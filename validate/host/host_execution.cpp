@@ -273,4 +273,42 @@ ExecutionError HostExecution::stalled() const {
                         text);
 }
 
+namespace {
+
+void fill(HostExecution& host, const TestData& data, std::uint32_t ranks) {
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    host.memory(Rank(rank)).poison();
+    data.fill_input(Rank(rank), host.memory(Rank(rank)).input());
+  }
+}
+
+}  // namespace
+
+ExecutionOutcome execute_on_host(const std::shared_ptr<const Program>& program,
+                                 const ExecutionRequest& request) {
+  const CollectiveCall& call = program->call();
+  HostExecution host(program, HostOptions{request.patience});
+  TestData data(call, request.seed);
+  ExecutionOutcome outcome;
+  outcome.emulated_steps = host.emulated_steps();
+  fill(host, data, call.ranks);
+  host.run(request.warmup);
+  std::chrono::nanoseconds total{};
+  for (const std::chrono::nanoseconds time : host.run(request.timed)) {
+    total += time;
+  }
+  outcome.time = Duration(total) / (std::int64_t{call.ranks} * request.timed);
+  if (!request.check) {
+    return outcome;
+  }
+  fill(host, data, call.ranks);
+  host.run(1);
+  for (std::uint32_t rank = 0; rank < call.ranks; ++rank) {
+    if (auto wrong = data.check_output(Rank(rank), host.memory(Rank(rank)).output())) {
+      outcome.wrong.push_back(*std::move(wrong));
+    }
+  }
+  return outcome;
+}
+
 }  // namespace collsim

@@ -14,6 +14,7 @@
 
 #include "algorithms/program.hpp"
 #include "validate/execution/execution_error.hpp"
+#include "validate/execution/outcome.hpp"
 #include "validate/execution/rank_memory.hpp"
 #include "validate/execution/rank_run.hpp"
 #include "validate/execution/script.hpp"
@@ -64,5 +65,9 @@ class HostExecution {
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<std::unique_ptr<RankState>> ranks_;
 };
+
+/// Times a program and checks its data. Throws: as HostExecution.
+[[nodiscard]] ExecutionOutcome execute_on_host(const std::shared_ptr<const Program>& program,
+                                               const ExecutionRequest& request);
 
 }  // namespace collsim

@@ -1,0 +1,30 @@
+#pragma once
+
+// Runs the programs of a plan on a real machine.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/measure_calls.hpp"
+#include "tools/nccl_tests_table.hpp"
+#include "validate/execution/outcome.hpp"
+
+namespace collsim {
+
+struct MeasuredLine {
+  PerfRow row;  ///< of nccl-tests' table
+  ExecutionOutcome out_of_place;
+  std::optional<ExecutionOutcome> in_place;  ///< absent where the collective cannot be
+};
+
+/// One line a call of the plan.
+/// Throws: InputError if a program needs more memory than this machine has; ExecutionError where a run cannot finish.
+[[nodiscard]] std::vector<MeasuredLine> run_on_host(const MeasureCommand& command,
+                                                    const MeasurePlan& plan);
+
+/// What is wrong with the data, a text a rank and run that has any.
+[[nodiscard]] std::vector<std::string> wrong_data(const MeasurePlan& plan,
+                                                  const std::vector<MeasuredLine>& lines);
+
+}  // namespace collsim
