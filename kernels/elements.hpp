@@ -31,6 +31,12 @@ COLLSIM_HOST_DEVICE inline std::uint32_t bits_of_float(float value) {
   return bits;
 }
 
+/// `condition ? a : b` without a branch: compilers that must respect traps of floating point keep the branch else.
+COLLSIM_HOST_DEVICE inline std::uint32_t chosen(bool condition, std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
+  return (a & mask) | (b & ~mask);
+}
+
 /// What lies beyond the largest finite value.
 enum class Beyond : std::uint8_t {
   Infinity,   ///< infinity and NaNs take the highest exponent
@@ -55,7 +61,7 @@ struct SmallFloat {
     const float scaled = float_of_bits(magnitude << shift) * float_of_bits((254U - bias) << 23U);
     const bool is_number =
         beyond == Beyond::OnlyNan ? magnitude < magnitude_mask : magnitude < infinity;
-    const std::uint32_t special = is_number ? 0U : float_infinity;
+    const std::uint32_t special = chosen(is_number, 0U, float_infinity);
     const std::uint32_t sign = (std::uint32_t{bits} & sign_mask) << (31U - sign_position);
     return float_of_bits(bits_of_float(scaled) | special | sign);
   }
@@ -82,12 +88,12 @@ struct SmallFloat {
     const std::uint32_t magic = (151U - bias - mantissa_bits) << 23U;
     const std::uint32_t subnormal =
         bits_of_float(float_of_bits(magnitude) + float_of_bits(magic)) - magic;
-    std::uint32_t result = magnitude < ((128U - bias) << 23U) ? subnormal : normal;
+    const bool is_normal = magnitude >= ((128U - bias) << 23U);
+    const std::uint32_t finite = chosen(is_normal, normal, subnormal);
     const std::uint32_t limit = beyond == Beyond::Infinity ? infinity : largest;
-    const bool too_large =
-        magnitude >= ((128U - bias) << 23U) && (result > limit || magnitude >= float_infinity);
-    result = too_large ? limit : result;
-    result = magnitude > float_infinity ? nan : result;
+    const bool too_large = is_normal & ((finite > limit) | (magnitude >= float_infinity));
+    const std::uint32_t number = chosen(too_large, limit, finite);
+    const std::uint32_t result = chosen(magnitude > float_infinity, nan, number);
     return static_cast<Storage>(result | ((all >> 31U) << sign_position));
   }
   static constexpr std::uint32_t nan =

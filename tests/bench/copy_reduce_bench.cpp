@@ -12,8 +12,9 @@ namespace {
 
 using namespace collsim;
 
+/// Of every float type a number near 1: subnormals are slow.
 std::vector<std::byte> filled(std::size_t bytes) {
-  return std::vector<std::byte>(bytes, std::byte{1});
+  return std::vector<std::byte>(bytes, std::byte{0x3c});
 }
 
 void memcpy_alone(benchmark::State& state) {
