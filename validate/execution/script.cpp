@@ -49,10 +49,11 @@ void ScriptWriter::write_lane(std::uint32_t lane) {
   if (properties.multiplicity != 1) {
     throw InputError("a program whose equal channels are joined cannot be run on a real machine");
   }
-  LaneScript entry{script_.steps.size(), program_.step_count(script_.rank, lane), properties.group};
-  script_.groups = std::max(script_.groups, entry.group + 1);
   first_in_ = static_cast<std::uint32_t>(script_.in.size());
   first_out_ = static_cast<std::uint32_t>(script_.out.size());
+  const LaneScript entry{script_.steps.size(), program_.step_count(script_.rank, lane),
+                         properties.group, first_in_, first_out_};
+  script_.groups = std::max(script_.groups, entry.group + 1);
   std::uint64_t phase = 0;
   for (std::uint64_t index = 0; index < entry.steps; ++index) {
     const detail::StepPlace place{script_.rank, lane, index};

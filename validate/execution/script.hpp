@@ -23,12 +23,20 @@ struct Port {
   Bytes largest;               ///< of them
   /// Messages under way or arrived and not received; absent: unlimited. As the sender's lane says.
   std::optional<std::uint32_t> depth;
+
+  /// Of the FIFO: an unlimited one has room for one call.
+  [[nodiscard]] std::uint64_t slots() const {
+    return depth && *depth < messages ? *depth : messages;
+  }
 };
 
 struct LaneScript {
   std::uint64_t first_step = 0;
   std::uint64_t steps = 0;
   std::uint32_t group = 0;
+  /// Its slots are ports from here on: slot s is port first + s.
+  std::uint32_t first_in = 0;
+  std::uint32_t first_out = 0;
 };
 
 struct RankScript {

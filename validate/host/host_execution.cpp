@@ -18,10 +18,6 @@ namespace {
 /// Some microseconds: longer than a peer on another core takes to move a small message.
 constexpr std::uint32_t looks_with_own_core = 2000;
 
-std::uint64_t slots_of(const Port& port) {
-  return port.depth ? std::min<std::uint64_t>(*port.depth, port.messages) : port.messages;
-}
-
 }  // namespace
 
 /// A rank's ports as channels. Rings whoever waits at the other end.
@@ -98,7 +94,7 @@ std::size_t HostExecution::memory_of(const Program& program) {
                                   program.scratch_bytes(Rank(rank)))
                                      .count());
     for (const Port& port : script.out) {
-      bytes += Channel::footprint(slots_of(port), static_cast<std::size_t>(port.largest.count()));
+      bytes += Channel::footprint(port.slots(), static_cast<std::size_t>(port.largest.count()));
     }
   }
   return bytes;
@@ -118,17 +114,14 @@ void HostExecution::connect() {
     }
   }
   for (const auto& rank : ranks_) {
-    std::uint32_t first_of_lane = 0;
     for (std::uint32_t i = 0; i < rank->script.out.size(); ++i) {
       const Port& port = rank->script.out[i];
-      if (i > 0 && rank->script.out[i - 1].lane != port.lane) {
-        first_of_lane = i;
-      }
       if (port.messages == 0) {
         continue;
       }
       RankState& peer = *ranks_[port.peer.peer.index()];
-      const auto found = in_ports.find({rank->script.rank, port.lane, i - first_of_lane});
+      const auto found = in_ports.find(
+          {rank->script.rank, port.lane, i - rank->script.lanes[port.lane].first_out});
       const std::uint64_t received =
           found == in_ports.end() ? 0 : peer.script.in[found->second].messages;
       if (received != port.messages) {
@@ -140,7 +133,7 @@ void HostExecution::connect() {
       }
       const Bytes largest = std::max(port.largest, peer.script.in[found->second].largest);
       channels_.push_back(
-          std::make_unique<Channel>(slots_of(port), static_cast<std::size_t>(largest.count())));
+          std::make_unique<Channel>(port.slots(), static_cast<std::size_t>(largest.count())));
       rank->wire.out[i] = {channels_.back().get(), &peer.bell};
       peer.wire.in[found->second] = {channels_.back().get(), &rank->bell};
       in_ports.erase(found);
