@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "algorithms/table.hpp"
+#include "topology/digest.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -113,6 +114,33 @@ MeasurePlan measure_plan(const MeasureCommand& command) {
   plan.ranks = command.job.ranks.value_or(default_measured_ranks);
   add_calls(command, plan);
   return plan;
+}
+
+std::uint64_t digest_of(const MeasureCommand& command, const MeasurePlan& plan) {
+  Digest digest;
+  digest.add(COLLSIM_VERSION);
+  digest.add(command.seed);
+  for (const std::uint32_t number :
+       {plan.ranks, command.warmup, command.iterations, command.check}) {
+    digest.add(std::to_string(number));
+  }
+  for (const MeasureCall& line : plan.calls) {
+    digest.add(name_of(line.call.kind));
+    digest.add(name_of(line.call.type));
+    digest.add(name_of(line.call.op));
+    digest.add(std::to_string(line.call.count));
+    digest.add(std::to_string(line.root));
+    for (const MeasuredProgram* program :
+         {&line.out_of_place, line.in_place ? &*line.in_place : nullptr}) {
+      if (program != nullptr) {
+        digest.add(program->algorithm);
+        digest.add(std::to_string(program->program->channels()));
+        digest.add(std::to_string(program->program->chunks()));
+      }
+    }
+  }
+  constexpr std::size_t half = 16;  // digits of 64 bits
+  return std::stoull(digest.hex().substr(0, half), nullptr, 16);
 }
 
 }  // namespace collsim

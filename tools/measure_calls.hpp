@@ -43,4 +43,7 @@ inline constexpr std::uint32_t default_measured_ranks = 4;
 /// Builds all programs, and simulates them where there is a cluster. Throws: InputError naming the option.
 [[nodiscard]] MeasurePlan measure_plan(const MeasureCommand& command);
 
+/// The same for all processes that are told to make the same calls.
+[[nodiscard]] std::uint64_t digest_of(const MeasureCommand& command, const MeasurePlan& plan);
+
 }  // namespace collsim

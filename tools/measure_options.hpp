@@ -14,6 +14,16 @@
 
 namespace collsim {
 
+/// Who is who, for the backend whose ranks are processes.
+struct TcpOptions {
+  std::optional<std::uint32_t> rank;
+  std::optional<std::uint32_t> world_size;
+  std::optional<std::uint32_t> spawn;
+  std::string master;  ///< HOST:PORT
+  std::string bind = "127.0.0.1";
+  std::string secret_file;
+};
+
 struct MeasureCommand : SeriesOptions {
   ClusterOptions cluster;  ///< empty: none to compare with
   NcclRunOptions nccl;
@@ -23,6 +33,10 @@ struct MeasureCommand : SeriesOptions {
   std::string algorithm = "auto";
   std::string seed = "collsim";
   std::uint32_t timeout = 30;  ///< seconds without progress
+  TcpOptions tcp;
+  bool calibrate_host = false;
+
+  [[nodiscard]] bool is_tcp() const { return backend == "tcp"; }
 };
 
 void add_measure_options(CLI::App& app, MeasureCommand& command);

@@ -12,17 +12,6 @@ namespace collsim {
 
 namespace {
 
-void require_memory(const MeasureCommand& command, const Program& program) {
-  const Bytes needed(static_cast<std::int64_t>(HostExecution::memory_of(program)));
-  const Bytes allowed = limits_of(command.job).max_memory;
-  if (needed > allowed) {
-    throw InputError(fmt::format("buffers and connections of {} take {}, more than {}",
-                                 counted(program.call().ranks, "rank"), human_bytes(needed),
-                                 human_bytes(allowed)),
-                     "--max-memory", "a smaller -e, fewer --ranks, or a higher limit");
-  }
-}
-
 PerfTime half_of(const CollectiveCall& call, const ExecutionOutcome& outcome, bool checked) {
   PerfTime half;
   half.time = outcome.time;
@@ -44,7 +33,22 @@ void add_wrong(std::vector<std::string>& texts, const MeasureCall& call, const s
 
 }  // namespace
 
-std::vector<MeasuredLine> run_on_host(const MeasureCommand& command, const MeasurePlan& plan) {
+void require_memory(const MeasureCommand& command, const MeasurePlan& plan) {
+  const Bytes allowed = limits_of(command.job).max_memory;
+  for (const MeasureCall& call : plan.calls) {
+    const Program& program = *call.out_of_place.program;
+    const Bytes needed(static_cast<std::int64_t>(HostExecution::memory_of(program)));
+    if (needed > allowed) {
+      throw InputError(fmt::format("buffers and connections of {} take {}, more than {}",
+                                   counted(program.call().ranks, "rank"), human_bytes(needed),
+                                   human_bytes(allowed)),
+                       "--max-memory", "a smaller -e, fewer --ranks, or a higher limit");
+    }
+  }
+}
+
+std::vector<MeasuredLine> run_plan(const MeasureCommand& command, const MeasurePlan& plan,
+                                   const Execute& execute) {
   ExecutionRequest request;
   request.warmup = command.warmup;
   request.timed = command.iterations;
@@ -56,17 +60,16 @@ std::vector<MeasuredLine> run_on_host(const MeasureCommand& command, const Measu
   for (const MeasureCall& call : plan.calls) {
     progress.show(fmt::format("size {} (line {} of {})", human_bytes(call.call.size()),
                               lines.size() + 1, plan.calls.size()));
-    require_memory(command, *call.out_of_place.program);
     MeasuredLine line;
     line.row.size = call.call.size();
     line.row.count = call.call.count;
     line.row.type = call.call.type;
     line.row.redop = shows_op(plan.kind) ? std::string(name_of(call.call.op)) : "none";
     line.row.root = call.root;
-    line.out_of_place = execute_on_host(call.out_of_place.program, request);
+    line.out_of_place = execute(call.out_of_place.program, request);
     line.row.out_of_place = half_of(call.call, line.out_of_place, request.check);
     if (call.in_place) {
-      line.in_place = execute_on_host(call.in_place->program, request);
+      line.in_place = execute(call.in_place->program, request);
       line.row.in_place = half_of(call.call, *line.in_place, request.check);
     } else {
       // As in `perf`: the same program, which nccl-tests times but cannot check.

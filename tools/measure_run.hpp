@@ -2,6 +2,8 @@
 
 // Runs the programs of a plan on a real machine.
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,10 +20,16 @@ struct MeasuredLine {
   std::optional<ExecutionOutcome> in_place;  ///< absent where the collective cannot be
 };
 
-/// One line a call of the plan.
-/// Throws: InputError if a program needs more memory than this machine has; ExecutionError where a run cannot finish.
-[[nodiscard]] std::vector<MeasuredLine> run_on_host(const MeasureCommand& command,
-                                                    const MeasurePlan& plan);
+/// What runs a program: an executor, or this rank's part of one.
+using Execute =
+    std::function<ExecutionOutcome(const std::shared_ptr<const Program>&, const ExecutionRequest&)>;
+
+/// One line a call of the plan. Throws: as `execute`.
+[[nodiscard]] std::vector<MeasuredLine> run_plan(const MeasureCommand& command,
+                                                 const MeasurePlan& plan, const Execute& execute);
+
+/// Throws: InputError if a program on all ranks needs more memory than this machine has.
+void require_memory(const MeasureCommand& command, const MeasurePlan& plan);
 
 /// What is wrong with the data, a text a rank and run that has any.
 [[nodiscard]] std::vector<std::string> wrong_data(const MeasurePlan& plan,

@@ -1,9 +1,11 @@
 #include "tools/render_measure.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "tools/format_text.hpp"
@@ -13,25 +15,27 @@ namespace collsim {
 
 namespace {
 
-std::string device_lines(const MeasurePlan& plan, const MachineFacts& facts) {
+std::string device_lines(const std::vector<RankPlace>& places, const MachineFacts& facts,
+                         bool is_tcp) {
   std::string text;
-  for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) {
+  std::map<std::string, std::uint32_t> ranks_of_host;
+  for (const RankPlace& place : places) {
     PerfDevice line;
-    line.rank = rank;
-    line.process = static_cast<std::uint32_t>(getpid());
-    line.host = facts.host;
-    line.device = rank;
-    line.name = facts.cpu + " (thread)";
+    line.rank = static_cast<std::uint32_t>(&place - places.data());
+    line.process = place.process;
+    line.host = place.host;
+    line.device = ranks_of_host[place.host]++;
+    line.name = facts.cpu + (is_tcp ? " (process)" : " (thread)");
     text += nccl_tests_device(line);
   }
   return text;
 }
 
 PerfHeader header_of(const MeasureCommand& command, const MeasurePlan& plan,
-                     const MachineFacts& facts) {
+                     const MachineFacts& facts, const std::vector<RankPlace>& places) {
   PerfHeader header;
   header.kind = plan.kind;
-  header.threads = plan.ranks;
+  header.threads = command.is_tcp() ? 1 : plan.ranks;
   header.min = plan.sizes.front();
   header.max = size_of_option(command.max_bytes, "-e");
   header.step_is_factor = command.step_factor > 1;
@@ -48,9 +52,9 @@ PerfHeader header_of(const MeasureCommand& command, const MeasurePlan& plan,
   }
   header.notes.push_back(
       fmt::format("backend {}, algorithm {}", command.backend, fmt::join(algorithms, ", ")));
-  if (plan.ranks > facts.cores) {
+  if (const std::uint32_t crowded = crowded_ranks(places, facts); crowded > 0) {
     header.notes.push_back(fmt::format("{} share {}: times are those of taking turns",
-                                       counted(plan.ranks, "rank"), counted(facts.cores, "core")));
+                                       counted(crowded, "rank"), counted(facts.cores, "core")));
   }
   return header;
 }
@@ -86,11 +90,15 @@ std::string comparison(const MeasurePlan& plan, const std::vector<MeasuredLine>&
 }
 
 MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const MeasureCall& call,
-                   const MachineFacts& facts) {
+                   const MachineFacts& facts, const std::vector<RankPlace>& places) {
   MeasuredRun run;
   run.collective = plan.kind;
   run.ranks = plan.ranks;
-  run.nodes = 1;
+  std::set<std::string> hosts;
+  for (const RankPlace& place : places) {
+    hosts.insert(place.host);
+  }
+  run.nodes = static_cast<std::uint32_t>(hosts.size());
   run.type = call.call.type;
   if (reduces(plan.kind)) {
     run.redop = call.call.op;
@@ -99,10 +107,10 @@ MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const
   run.software.algorithm = call.out_of_place.algorithm;
   run.software.kernel = facts.kernel;
   run.software.compiler = facts.compiler;
-  run.software.launch = "thread per rank";
+  run.software.launch = command.is_tcp() ? "process per rank" : "thread per rank";
   run.source = fmt::format("collsim {} measure", COLLSIM_VERSION);
   run.date = facts.date;
-  if (plan.ranks > facts.cores) {
+  if (crowded_ranks(places, facts) > 0) {
     run.notes = "more ranks than cores";
   }
   return run;
@@ -123,9 +131,19 @@ bool fits(const MeasuredRun& run, const MeasureCall& call) {
 
 }  // namespace
 
+std::uint32_t crowded_ranks(const std::vector<RankPlace>& places, const MachineFacts& facts) {
+  std::map<std::string, std::uint32_t> ranks_of_host;
+  std::uint32_t most = 0;
+  for (const RankPlace& place : places) {
+    most = std::max(most, ++ranks_of_host[place.host]);
+  }
+  return most > facts.cores ? most : 0;
+}
+
 std::string render_measure(const MeasureCommand& command, const MeasurePlan& plan,
-                           const std::vector<MeasuredLine>& lines, const MachineFacts& facts) {
-  PerfHeader header = header_of(command, plan, facts);
+                           const std::vector<MeasuredLine>& lines, const MachineFacts& facts,
+                           const std::vector<RankPlace>& places) {
+  PerfHeader header = header_of(command, plan, facts, places);
   std::uint64_t emulated = 0;
   std::vector<PerfRow> rows;
   for (const MeasuredLine& line : lines) {
@@ -138,7 +156,8 @@ std::string render_measure(const MeasureCommand& command, const MeasurePlan& pla
                     "all ranks have sent",
                     counted(emulated, "step")));
   }
-  std::string text = nccl_tests_header(header, "measured", device_lines(plan, facts));
+  std::string text =
+      nccl_tests_header(header, "measured", device_lines(places, facts, command.is_tcp()));
   for (const PerfRow& row : rows) {
     text += nccl_tests_row(header, row);
   }
@@ -147,7 +166,8 @@ std::string render_measure(const MeasureCommand& command, const MeasurePlan& pla
 }
 
 Measurements measurements_of(const MeasureCommand& command, const MeasurePlan& plan,
-                             const std::vector<MeasuredLine>& lines, const MachineFacts& facts) {
+                             const std::vector<MeasuredLine>& lines, const MachineFacts& facts,
+                             const std::vector<RankPlace>& places) {
   Measurements result;
   result.machine = facts.host;
   result.hardware.cpu = facts.cpu;
@@ -156,7 +176,7 @@ Measurements measurements_of(const MeasureCommand& command, const MeasurePlan& p
     auto run = std::ranges::find_if(result.runs,
                                     [&](const MeasuredRun& known) { return fits(known, call); });
     if (run == result.runs.end()) {
-      result.runs.push_back(run_of(command, plan, call, facts));
+      result.runs.push_back(run_of(command, plan, call, facts, places));
       run = result.runs.end() - 1;
     }
     add_row(*run, call.call, lines[i].out_of_place, InPlace::No);

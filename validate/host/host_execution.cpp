@@ -16,7 +16,7 @@ namespace collsim {
 namespace {
 
 /// Some microseconds: longer than a peer on another core takes to move a small message.
-constexpr std::uint32_t looks_with_own_core = 2000;
+constexpr std::uint32_t looks_with_own_core = 300;
 
 }  // namespace
 

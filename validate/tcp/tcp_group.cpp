@@ -128,10 +128,25 @@ class TcpGroup::Run {
 TcpGroup::TcpGroup(const TcpPlace& place)
     : rank_(place.rank), ranks_(place.ranks), patience_(place.patience), mesh_(join_group(place)) {}
 
-void TcpGroup::meet() { static_cast<void>(exchange({})); }
+std::vector<std::string> TcpGroup::exchange(std::string own) {
+  const std::string all = joined_texts(std::move(own));
+  std::vector<std::string> texts;
+  std::size_t at = 0;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const std::size_t colon = all.find(':', at);
+    std::size_t length = 0;
+    std::from_chars(all.data() + at, all.data() + std::min(colon, all.size()), length);
+    if (colon == std::string::npos || length > all.size() - colon - 1) {
+      throw ExecutionError("rank 0 sent no texts of all ranks");
+    }
+    texts.push_back(all.substr(colon + 1, length));
+    at = colon + 1 + length;
+  }
+  return texts;
+}
 
-/// Everyone's text, one after the other by rank, each preceded by its length and a colon.
-std::string TcpGroup::exchange(std::string own) {
+/// One after the other by rank, each preceded by its length and a colon.
+std::string TcpGroup::joined_texts(std::string own) {
   if (rank_ != 0) {
     mesh_.send_control(0, std::move(own));
     return mesh_.receive_control(0, patience_);
@@ -177,20 +192,12 @@ ExecutionOutcome TcpGroup::execute(const Program& program, const ExecutionReques
     wrong = data.check_output(Rank(rank_), run.memory().output());
   }
 
-  const std::string all = exchange(report_of(time, wrong));
+  const std::vector<std::string> reports = exchange(report_of(time, wrong));
   ExecutionOutcome outcome;
   outcome.emulated_steps = run.emulated();
   std::int64_t total = 0;
-  std::size_t at = 0;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    const std::size_t colon = all.find(':', at);
-    std::size_t length = 0;
-    std::from_chars(all.data() + at, all.data() + std::min(colon, all.size()), length);
-    at = colon + 1 + length;
-    if (colon == std::string::npos || at > all.size()) {
-      throw ExecutionError("rank 0 sent no reports of all ranks");
-    }
-    Report report = read_report(all.substr(colon + 1, length), rank);
+    Report report = read_report(reports[rank], rank);
     total += report.nanoseconds;
     if (report.wrong) {
       outcome.wrong.push_back(*std::move(report.wrong));
