@@ -6,6 +6,7 @@ include(CMakeFindDependencyMacro)
 find_dependency(yaml-cpp)
 find_dependency(nlohmann_json)
 find_dependency(pugixml)
+find_dependency(Threads)
 
 # yaml-cpp 0.7 has the target without a namespace, 0.8 with it.
 if(TARGET yaml-cpp AND NOT TARGET yaml-cpp::yaml-cpp)

@@ -50,6 +50,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_tuning_command(app, chosen);
   add_calibrate_command(app, chosen);
   add_validate_command(app, chosen);
+  add_measure_command(app, chosen);
   add_measurements_command(app, chosen);
   add_list_command(app, chosen);
   try {

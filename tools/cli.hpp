@@ -24,6 +24,7 @@ void add_hierarchy_command(CLI::App& app, Action& chosen);
 void add_tuning_command(CLI::App& app, Action& chosen);
 void add_calibrate_command(CLI::App& app, Action& chosen);
 void add_validate_command(CLI::App& app, Action& chosen);
+void add_measure_command(CLI::App& app, Action& chosen);
 void add_measurements_command(CLI::App& app, Action& chosen);
 void add_list_command(CLI::App& app, Action& chosen);
 

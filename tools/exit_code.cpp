@@ -4,7 +4,7 @@
 #include <new>
 #include <ostream>
 
-#include "topology/error.hpp"
+#include "validate/execution/execution_error.hpp"
 
 namespace collsim {
 
@@ -15,6 +15,9 @@ int exit_code_of(const std::function<Exit()>& action, std::ostream& err) {
     err << error.render() << '\n';
     return static_cast<int>(Exit::BadInput);
   } catch (const SimulationError& error) {
+    err << "error: " << error.what() << '\n';
+    return static_cast<int>(Exit::CheckFailed);
+  } catch (const ExecutionError& error) {
     err << "error: " << error.what() << '\n';
     return static_cast<int>(Exit::CheckFailed);
   } catch (const std::bad_alloc&) {

@@ -24,14 +24,16 @@ std::string device_lines(const PerfHeader& header, const Graph& graph,
                          const std::vector<DeviceId>& gpus, const std::string& cluster) {
   constexpr std::uint32_t first_process = 1000;  // simulated processes have no number: any will do
   std::string text;
-  const std::uint32_t per_process = header.threads * header.gpus;
+  const std::size_t per_process = std::size_t{header.threads} * header.gpus;
   for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-    const std::uint32_t device = graph.device(gpus[rank]).number;
-    text += fmt::format(
-        "#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [{:04x}:{:02x}:{:02x}] {}\n", rank,
-        header.group_of.empty() ? 0 : header.group_of[rank], first_process + rank / per_process,
-        host_name(graph, gpus[rank]), device, (device + 1) >> 8U, (device + 1) & 0xffU, 0,
-        cluster + " (simulated)");
+    PerfDevice line;
+    line.rank = static_cast<std::uint32_t>(rank);
+    line.group = header.group_of.empty() ? 0 : header.group_of[rank];
+    line.process = static_cast<std::uint32_t>(first_process + rank / per_process);
+    line.host = host_name(graph, gpus[rank]);
+    line.device = graph.device(gpus[rank]).number;
+    line.name = cluster + " (simulated)";
+    text += nccl_tests_device(line);
   }
   return text;
 }
@@ -42,6 +44,13 @@ std::string extra_columns(const std::vector<std::string>& cells) {
 }
 
 }  // namespace
+
+std::string nccl_tests_device(const PerfDevice& line) {
+  return fmt::format(
+      "#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [{:04x}:{:02x}:{:02x}] {}\n",
+      line.rank, line.group, line.process, line.host, line.device, (line.device + 1) >> 8U,
+      (line.device + 1) & 0xffU, 0, line.name);
+}
 
 std::string perf_program_name(CollectiveKind kind) {
   if (kind == CollectiveKind::AllToAll) {
@@ -74,9 +83,14 @@ std::string nccl_tests_number(double value, int width) {
 
 std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
                               const std::vector<DeviceId>& gpus, const std::string& cluster) {
-  std::string text = fmt::format(
-      "# nccl-tests version 2.19.6 nccl-headers=0 nccl-library=0 simulated by collsim {}\n",
-      COLLSIM_VERSION);
+  return nccl_tests_header(header, "simulated", device_lines(header, graph, gpus, cluster));
+}
+
+std::string nccl_tests_header(const PerfHeader& header, const std::string& how,
+                              const std::string& devices) {
+  std::string text =
+      fmt::format("# nccl-tests version 2.19.6 nccl-headers=0 nccl-library=0 {} by collsim {}\n",
+                  how, COLLSIM_VERSION);
   text += fmt::format("# Collective test starting: {}\n", perf_program_name(header.kind));
   text += fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
@@ -88,7 +102,7 @@ std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
     text += "# " + note + "\n";
   }
   text += "#\n# Using devices\n";
-  text += device_lines(header, graph, gpus, cluster);
+  text += devices;
   text += "#\n";
   const std::string blank =
       fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "", "", "", "", "");

@@ -52,6 +52,17 @@ struct PerfHeader {
   std::vector<std::uint32_t> group_of;  ///< by rank; empty: all are in group 0
 };
 
+/// A line of "Using devices".
+struct PerfDevice {
+  std::uint32_t rank = 0;
+  std::uint32_t group = 0;
+  std::uint32_t process = 0;
+  std::string host;
+  std::uint32_t device = 0;  ///< of the host; the PCI address that is shown is made of it
+  std::string name;
+};
+[[nodiscard]] std::string nccl_tests_device(const PerfDevice& line);
+
 /// "all_reduce_perf", "alltoall_perf".
 [[nodiscard]] std::string perf_program_name(CollectiveKind kind);
 
@@ -65,6 +76,9 @@ struct PerfHeader {
 [[nodiscard]] std::string nccl_tests_header(const PerfHeader& header, const Graph& graph,
                                             const std::vector<DeviceId>& gpus,
                                             const std::string& cluster);
+/// The same of ranks that are no GPUs of a graph: `how` is "simulated" or "measured", `devices` their lines.
+[[nodiscard]] std::string nccl_tests_header(const PerfHeader& header, const std::string& how,
+                                            const std::string& devices);
 [[nodiscard]] std::string nccl_tests_row(const PerfHeader& header, const PerfRow& row);
 /// Everything after the rows.
 [[nodiscard]] std::string nccl_tests_footer(const PerfHeader& header,

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <limits>
 #include <map>
 
 #include "tools/option_values.hpp"
@@ -12,8 +11,6 @@
 namespace collsim {
 
 namespace {
-
-constexpr std::size_t most_rows = 100'000;
 
 /// An option of nccl-tests that the model has no use for.
 struct Unmodelled {
@@ -59,89 +56,6 @@ void add_unmodelled(CLI::App& app, const Unmodelled& refused, const char* group)
   add_value(app, names, "N", help, refuse_others)->group(refused.shown ? group : "");
 }
 
-std::vector<DataType> types_of(const std::string& text) {
-  std::vector<DataType> types;
-  if (text != "all") {
-    return {data_type_of(text, "-d")};
-  }
-  for (const std::string& name : data_type_names()) {
-    types.push_back(data_type_of(name, "-d"));
-  }
-  return types;
-}
-
-std::vector<ReductionOp> ops_of(const std::string& text, CollectiveKind kind) {
-  if (!shows_op(kind)) {
-    if (text != "all") {
-      static_cast<void>(reduction_of(text, "-o"));  // a bad word is an error all the same
-    }
-    return {ReductionOp::Sum};
-  }
-  if (text != "all") {
-    return {reduction_of(text, "-o")};
-  }
-  std::vector<ReductionOp> ops;
-  for (const std::string& name : reduction_names()) {
-    ops.push_back(reduction_of(name, "-o"));
-  }
-  return ops;
-}
-
-std::vector<std::int64_t> roots_of(const std::string& text, CollectiveKind kind,
-                                   std::uint32_t ranks) {
-  std::vector<std::int64_t> roots;
-  if (text == "-1" || text == "all") {
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      roots.push_back(rank);
-    }
-  } else {
-    const bool digits = !text.empty() && text.size() <= 9 &&
-                        text.find_first_not_of("0123456789") == std::string::npos;
-    if (!digits) {
-      throw InputError("expected a rank, or -1 for every rank in turn; found " + in_quotes(text),
-                       "-r");
-    }
-    roots.push_back(root_of(static_cast<std::uint32_t>(std::stoul(text)), ranks, "-r").value());
-  }
-  if (!has_root(kind)) {
-    return {-1};
-  }
-  return roots;
-}
-
-std::vector<Bytes> sizes_of(const PerfCommand& command) {
-  const Bytes min = size_of_option(command.min_bytes, "-b");
-  const Bytes max = size_of_option(command.max_bytes, "-e");
-  const Bytes step = size_of_option(command.step_bytes, "-i");
-  if (min > max) {
-    throw InputError("the smallest size, " + command.min_bytes + ", is larger than the largest, " +
-                         command.max_bytes,
-                     "-b", "give both -b and -e");
-  }
-  if (command.step_factor == 1 && step <= Bytes(0) && min < max) {
-    throw InputError("must be positive", "-i");
-  }
-  if (command.step_factor > 1 && min == Bytes(0) && max > Bytes(0)) {
-    throw InputError("0 times any factor stays 0: start above 0", "-b");
-  }
-  std::vector<Bytes> sizes;
-  for (Bytes size = min; size <= max;) {
-    sizes.push_back(size);
-    if (sizes.size() > most_rows) {
-      throw InputError("more than 100,000 sizes between -b and -e", "-i", "a larger step, or -f 2");
-    }
-    if (min == max || size.count() > std::numeric_limits<std::int64_t>::max() / 2) {
-      break;
-    }
-    if (command.step_factor > 1 &&
-        size.count() > std::numeric_limits<std::int64_t>::max() / command.step_factor) {
-      break;
-    }
-    size = command.step_factor > 1 ? size * command.step_factor : size + step;
-  }
-  return sizes;
-}
-
 /// A process has T·G ranks, all on one node.
 void check_launch_mode(const PerfCommand& command, const Graph& graph, const Communicator& gpus) {
   const std::uint64_t per_process = std::uint64_t{command.gpus} * command.threads;
@@ -165,31 +79,18 @@ void add_nccl_tests_options(CLI::App& app, PerfCommand& command) {
   const char* const group = "nccl-tests";
   const NumberRange any{};
   const NumberRange counted{1, 1'000'000};
-  const auto text = [&](const char* names, std::string& value, const char* type, const char* help) {
-    add_text(app, names, value, type, help)->group(group);
-  };
-  text("-b,--minbytes", command.min_bytes, "SIZE", "smallest size");
-  text("-e,--maxbytes", command.max_bytes, "SIZE", "largest size");
-  text("-i,--stepbytes", command.step_bytes, "SIZE", "step between sizes");
-  add_number(app, "-f,--stepfactor", command.step_factor, counted,
-             "factor between sizes; above 1 it takes the place of -i")
-      ->group(group);
+  add_size_options(app, command);
   add_number(app, "-g,--ngpus", command.gpus, counted, "GPUs per thread")->group(group);
   add_number(app, "-t,--nthreads", command.threads, counted, "threads per process")->group(group);
   add_number(app, "-G,--cudagraph", command.graph_launches, {0, 1'000'000},
              "times a CUDA graph of the calls is launched; 0: no graph")
       ->group(group);
-  add_number(app, "-n,--iters", command.iterations, counted, "timed iterations, back to back")
-      ->group(group);
-  add_number(app, "-w,--warmup_iters", command.warmup, {0, 1'000'000}, "iterations before them")
-      ->group(group);
+  add_iteration_options(app, command);
   add_number(app, "-c,--check", command.check, any, "0: do not check the data")->group(group);
   add_number(app, "-a,--average", command.average, {0, 3},
              "time over ranks: 0 rank 0, 1 mean, 2 min, 3 max (default: 1; 3 with --isolated)")
       ->group(group);
-  text("-d,--datatype", command.datatype, "TYPE", "type, or all");
-  text("-o,--op", command.redop, "OP", "reduction, or all");
-  text("-r,--root", command.root, "RANK", "root; -1 or all: every rank in turn");
+  add_kind_options(app, command);
   for (const Unmodelled& option : unmodelled) {
     add_unmodelled(app, option, group);
   }
@@ -250,11 +151,7 @@ PerfPlan plan_of(const PerfCommand& command, const Cluster& cluster) {
   plan.averaging = command.average    ? static_cast<Averaging>(*command.average)
                    : command.isolated ? Averaging::Max
                                       : Averaging::Mean;
-  if (plan.row_count() > most_rows) {
-    throw InputError(
-        "the table would have " + std::to_string(plan.row_count()) + " rows, more than 100,000",
-        "-i", "a larger step, or -f 2");
-  }
+  refuse_long_table(plan.row_count());
   return plan;
 }
 

@@ -14,32 +14,23 @@
 #include "tools/nccl_run.hpp"
 #include "tools/nccl_tests_table.hpp"
 #include "tools/output.hpp"
+#include "tools/series_options.hpp"
 
 namespace collsim {
 
 /// How times are averaged over ranks (-a).
 enum class Averaging : std::uint8_t { Rank0, Mean, Min, Max };
 
-struct PerfCommand {
+struct PerfCommand : SeriesOptions {
   ClusterOptions cluster;
   NcclRunOptions nccl;
   JobOptions job;
   OutputOptions output;
   std::string algorithm = "auto";
   std::string groups;
-  std::string min_bytes = "32M";
-  std::string max_bytes = "32M";
-  std::string step_bytes = "1M";
-  std::uint32_t step_factor = 1;
   std::uint32_t gpus = 1;
   std::uint32_t threads = 1;
-  std::uint32_t iterations = 20;
-  std::uint32_t warmup = 1;
-  std::uint32_t check = 1;
   std::optional<std::uint32_t> average;
-  std::string datatype = "float";
-  std::string redop = "sum";
-  std::string root = "0";
   std::uint32_t graph_launches = 0;  ///< -G: calls are captured in a CUDA graph
   bool columns = false;
   bool isolated = false;

@@ -140,6 +140,11 @@ PerfTime PerfRun::measure(ResultRow row) {
   return half;
 }
 
+std::shared_ptr<const Program> PerfRun::whole_program(const ResultRow& row) const {
+  const CollectiveJob job = nccl_ ? nccl_->checkable(row, algorithm_) : row.job;
+  return programs_of(machine_->cluster, job).front();
+}
+
 void PerfRun::check(ResultRow& row) {
   if (command_->check == 0) {
     return;

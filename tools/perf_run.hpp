@@ -3,6 +3,7 @@
 // Simulates what `perf` asks for: every type, reduction, root and size, out of place and in place.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "tools/perf_options.hpp"
@@ -22,6 +23,8 @@ class PerfRun {
   [[nodiscard]] const std::vector<PerfRow>& table() const { return table_; }
   /// What was simulated: out of place, then in place where the collective allows it.
   [[nodiscard]] const std::vector<ResultRow>& rows() const { return rows_; }
+  /// The program of a row with every channel, as a real machine runs it.
+  [[nodiscard]] std::shared_ptr<const Program> whole_program(const ResultRow& row) const;
   /// Of `rows`, one each.
   [[nodiscard]] const std::vector<RunInfo>& infos() const { return infos_; }
   /// Whether a check of the data found something.

@@ -51,6 +51,11 @@ struct MeasuredSoftware {
   std::string launch;  ///< as the table says it
   MeasuredLaunch mode;
   std::vector<std::pair<std::string, std::string>> environment;  ///< in the order of the file
+  // Of programs that an executor of ours ran; empty: NCCL, or unknown.
+  std::string backend;    ///< "host", "tcp"
+  std::string algorithm;  ///< "ring"
+  std::string kernel;     ///< of the operating system
+  std::string compiler;
 };
 
 /// One table: one collective on so many ranks.
@@ -71,6 +76,7 @@ struct MeasuredRun {
 /// What a file says of the machine: empty where it does not.
 struct MeasuredHardware {
   std::string gpu;
+  std::string cpu;  ///< model and how many cores
   std::uint32_t gpus_per_node = 0;
   std::string intra_node;
   std::uint32_t nics_per_node = 0;

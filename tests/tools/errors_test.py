@@ -69,10 +69,10 @@ class Range(program.Case):
 
 class Usage(program.Case):
     def test_commands(self):
-        self.refused([], "error: a command is missing; expected run, compare, perf, sweep, topology, hierarchy, tuning, calibrate, validate, measurements or list\n"
+        self.refused([], "error: a command is missing; expected run, compare, perf, sweep, topology, hierarchy, tuning, calibrate, validate, measure, measurements or list\n"
                          "hint: see collsim --help")
         self.refused(["comparr"],
-                     'error: unknown command "comparr"; expected run, compare, perf, sweep, topology, hierarchy, tuning, calibrate, validate, measurements or list\n'
+                     'error: unknown command "comparr"; expected run, compare, perf, sweep, topology, hierarchy, tuning, calibrate, validate, measure, measurements or list\n'
                      "hint: did you mean \"compare\"? see collsim --help")
         self.refused(["topology"], "error: a command is missing; expected show, check, export or import\n"
                      "hint: see collsim topology --help")

@@ -8,6 +8,7 @@
 
 #include "tests/catch.hpp"
 #include "topology/error.hpp"
+#include "validate/execution/execution_error.hpp"
 
 namespace collsim {
 namespace {
@@ -33,6 +34,12 @@ TEST_CASE("the user's mistake is 2") {
   const Ending ending = run([]() -> Exit { throw InputError("too big", "--bytes", "take less"); });
   CHECK(ending.code == 2);
   CHECK(ending.text == "error: --bytes: too big\nhint: take less\n");
+}
+
+TEST_CASE("a real machine that cannot finish is 1") {
+  const Ending ending = run([]() -> Exit { throw ExecutionError("rank 1 is lost"); });
+  CHECK(ending.code == 1);
+  CHECK(ending.text == "error: rank 1 is lost\n");
 }
 
 TEST_CASE("a simulated system that cannot finish is 1") {

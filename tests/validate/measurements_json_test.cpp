@@ -55,6 +55,22 @@ TEST_CASE("what is written is read again") {
   CHECK(write_measurements_json(parse_measurements_json(text, "n.json")) == text);
 }
 
+TEST_CASE("what an executor of ours says of itself is written and read") {
+  Measurements measured = parse_measurements_json(document(good_run), "m.json");
+  measured.hardware.cpu = "a CPU, 2 cores";
+  MeasuredSoftware& software = measured.runs.front().software;
+  software.backend = "host";
+  software.algorithm = "ring";
+  software.kernel = "Linux 6.1";
+  software.compiler = "g++ 12.2";
+  const Measurements read = parse_measurements_json(write_measurements_json(measured), "n.json");
+  CHECK(read.hardware.cpu == "a CPU, 2 cores");
+  CHECK(read.runs.front().software.backend == "host");
+  CHECK(read.runs.front().software.algorithm == "ring");
+  CHECK(read.runs.front().software.kernel == "Linux 6.1");
+  CHECK(read.runs.front().software.compiler == "g++ 12.2");
+}
+
 TEST_CASE("what is wrong in a file of measurements is told with its place") {
   CHECK(refusal("{") == "m.json:1:1: error: no JSON: a syntax error");
   CHECK(refusal(R"({"schema": 1e999})") == "m.json: error: no JSON: a number beyond 10^308");

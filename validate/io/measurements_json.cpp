@@ -151,6 +151,10 @@ MeasuredSoftware read_software(const Value& value, std::uint32_t ranks, std::uin
   software.nccl = text_or_empty(object, "nccl");
   software.cuda = text_or_empty(object, "cuda");
   software.launch = text_or_empty(object, "launch");
+  software.backend = text_or_empty(object, "backend");
+  software.algorithm = text_or_empty(object, "algorithm");
+  software.kernel = text_or_empty(object, "kernel");
+  software.compiler = text_or_empty(object, "compiler");
   software.mode = parse_launch(software.launch, ranks, nodes);
   if (const auto graph = object.find("cuda_graph"); graph && graph->json() != Json(false)) {
     software.mode.mode = LaunchMode::CudaGraph;
@@ -197,6 +201,7 @@ MeasuredHardware read_hardware(const Value& value) {
   const Value& object = value.object();
   MeasuredHardware hardware;
   hardware.gpu = text_or_empty(object, "gpu");
+  hardware.cpu = text_or_empty(object, "cpu");
   hardware.gpus_per_node = count_or_zero(object, "gpus_per_node");
   hardware.intra_node = text_or_empty(object, "intra_node");
   hardware.nics_per_node = count_or_zero(object, "nics_per_node");
@@ -283,6 +288,10 @@ Json run_json(const MeasuredRun& run) {
   Json software = Json::object();
   set_text(software, "nccl", run.software.nccl);
   set_text(software, "cuda", run.software.cuda);
+  set_text(software, "backend", run.software.backend);
+  set_text(software, "algorithm", run.software.algorithm);
+  set_text(software, "kernel", run.software.kernel);
+  set_text(software, "compiler", run.software.compiler);
   software["env"] = Json::object();
   for (const auto& [name, value] : run.software.environment) {
     software["env"][name] = value;
@@ -327,6 +336,7 @@ std::string write_measurements_json(const Measurements& measurements) {
   json["machine"] = measurements.machine;
   Json hardware = Json::object();
   set_text(hardware, "gpu", measurements.hardware.gpu);
+  set_text(hardware, "cpu", measurements.hardware.cpu);
   set_count(hardware, "gpus_per_node", measurements.hardware.gpus_per_node);
   set_text(hardware, "intra_node", measurements.hardware.intra_node);
   set_count(hardware, "nics_per_node", measurements.hardware.nics_per_node);

@@ -1,0 +1,140 @@
+"""`collsim measure`: programs run for real, checked, timed, written down. No test looks at a duration."""
+
+import json
+import os
+import re
+
+import program
+from program import STAR
+
+ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\w+)\s+(\w+)\s+(-?\d+)((?:\s+\S+){8})\s*$")
+
+
+class Measure(program.Case):
+    def rows(self, text):
+        """Of nccl-tests' table: (size, count, type, redop, root, [time, algbw, busbw, #wrong, time, …])."""
+        rows = []
+        for line in text.splitlines():
+            if line and not line.startswith("#"):
+                match = ROW.match(line)
+                self.assertTrue(match, line)
+                rows.append((*match.groups()[:5], match[6].split()))
+        return rows
+
+    def test_the_table_is_that_of_nccl_tests(self):
+        text = self.output("measure", "all_reduce", "--ranks", "3", "-b", "1K", "-e", "4K", "-f", "2", "-n", "2")
+        version = self.output("--version").split()[1]
+        self.assertEqual(
+            text.splitlines()[0],
+            f"# nccl-tests version 2.19.6 nccl-headers=0 nccl-library=0 measured by collsim {version}")
+        self.assertIn("# backend host, algorithm ring\n", text)
+        self.assertEqual(len(re.findall(r"^#  Rank +\d+ Group +0 Pid +\d+ on .* \(thread\)$", text, re.M)), 3)
+        rows = self.rows(text)
+        self.assertEqual([row[0] for row in rows], ["1024", "2048", "4096"])
+        for row in rows:
+            self.assertEqual(row[1:5], (str(int(row[0]) // 4), "float", "sum", "-1"))
+            self.assertEqual((row[5][3], row[5][7]), ("0", "0"))
+            self.assertGreater(float(row[5][0]), 0)
+        self.assertIn("# Out of bounds values : 0 OK\n", text)
+
+    def test_every_collective_runs_without_more_words(self):
+        for collective in ("broadcast", "scatter", "gather", "reduce", "all_gather", "reduce_scatter", "all_reduce",
+                           "all_to_all", "send_recv"):
+            with self.subTest(collective=collective):
+                rows = self.rows(self.output("measure", collective, "-b", "4K", "-e", "4K", "-n", "1", "-w", "0"))
+                in_place = "N/A" if collective in ("all_to_all", "send_recv") else "0"
+                self.assertEqual((rows[0][5][3], rows[0][5][7]), ("0", in_place))
+
+    def test_types_and_reductions_are_those_asked_for(self):
+        rows = self.rows(self.output("measure", "all_reduce", "-b", "96", "-e", "96", "-d", "all", "-o", "all", "-n",
+                                     "1", "-w", "0"))
+        self.assertEqual(len(rows), 12 * 5)
+        self.assertEqual({row[3] for row in rows}, {"sum", "prod", "min", "max", "avg"})
+        self.assertTrue(all(row[5][3] == row[5][7] == "0" for row in rows))
+
+    def test_data_are_not_checked_where_nobody_wants_it(self):
+        rows = self.rows(self.output("measure", "all_reduce", "-b", "64", "-e", "64", "-n", "1", "-c", "0"))
+        self.assertEqual((rows[0][5][3], rows[0][5][7]), ("N/A", "N/A"))
+
+    def test_more_ranks_than_cores_are_said_to_be(self):
+        text = self.output("measure", "all_reduce", "--ranks", "64", "-b", "64K", "-e", "64K", "-n", "1", "-w", "0")
+        cores = len(os.sched_getaffinity(0))
+        if cores < 64:
+            self.assertIn(f"# 64 ranks share {cores} core{'s' if cores > 1 else ''}: times are those of taking turns\n",
+                          text)
+        self.assertEqual(self.rows(text)[0][5][3], "0")
+
+    def test_a_file_of_measurements_says_what_ran_where(self):
+        text = self.output("measure", "all_reduce", "--algorithm", "tree", "-b", "1K", "-e", "2K", "-f", "2", "-n", "1",
+                           "-o", "all", "--output", "m.json")
+        file = json.loads((self.folder / "m.json").read_text(encoding="utf-8"))
+        self.assertEqual(file["schema"], "measurements/1")
+        self.assertRegex(file["hardware"]["cpu"], r".+, \d+ cores?$")
+        self.assertEqual([run["redop"] for run in file["runs"]], ["sum", "prod", "max", "min", "avg"])
+        run = file["runs"][0]
+        self.assertEqual((run["collective"], run["ranks"], run["nodes"], run["datatype"]), ("all_reduce", 4, 1, "float"))
+        software = run["software"]
+        self.assertEqual((software["backend"], software["algorithm"], software["launch"]),
+                         ("host", "tree", "thread per rank"))
+        self.assertRegex(software["kernel"], r"^Linux \d")
+        self.assertRegex(software["compiler"], r"^(g\+\+|clang) \d")
+        self.assertRegex(run["date"], r"^\d{4}-\d\d-\d\d$")
+        self.assertEqual([(row["bytes"], row["in_place"]) for row in run["rows"]],
+                         [(1024, False), (1024, True), (2048, False), (2048, True)])
+        # The table shows two decimals of the same microseconds.
+        shown = self.rows(text)[0][5]
+        self.assertAlmostEqual(float(shown[0]), run["rows"][0]["time_us"], delta=0.051 + run["rows"][0]["time_us"] / 100)
+        self.assertIn("all_reduce on 4 ranks", self.output("measurements", "show", "m.json"))
+
+    def test_predictions_stand_beside_what_was_measured(self):
+        words = ["all_reduce", *STAR, "--algorithm", "ring", "-b", "4K", "-e", "8K", "-f", "2", "-n", "2"]
+        text = self.output("measure", *words)
+        self.assertIn("# Measured here, and predicted for textbook-star:\n", text)
+        predicted = [f"{row['time_ps'] / 1e6:.2f}" for row in self.json("perf", *words, "-c", "0")["rows"]]
+        shown = re.findall(r"^#\s+\d+  (?:out|in)\s+ring\s+\S+\s+(\S+)\s+[+-][\d.]+ %$", text, re.M)
+        self.assertEqual(shown, predicted)
+
+    def test_nccls_programs_run_too_and_emulation_is_labelled(self):
+        words = ["measure", "all_reduce", "--cluster", "dgx-h100", "--gpus-per-node", "4", "-b", "64K", "-e", "64K",
+                 "-n", "1", "-w", "0"]
+        text = self.output(*words, "--algorithm", "nvls")
+        self.assertRegex(text, r"# emulated: \d[\d,]* steps of a call that NVLink's switch would take are loops over "
+                               r"what all ranks have sent\n")
+        self.assertEqual(self.rows(text)[0][5][3], "0")
+        text = self.output(*words, "--algorithm", "nccl-ring")
+        self.assertNotIn("emulated", text)
+        self.assertEqual(self.rows(text)[0][5][3], "0")
+
+    def test_mistakes_are_told(self):
+        for words, message in [
+            (["all_reduce", "--backend", "cuda"],
+             "error: --backend: this program was built without CUDA: it has no kernels to run on a GPU\n"
+             "hint: --backend host runs the same programs on threads of this machine\n"),
+            (["all_reduce", "--backend", "nccl"],
+             "error: --backend: this program was built without CUDA, which NCCL needs for its buffers and streams\n"
+             "hint: --backend host runs the same programs on threads of this machine\n"),
+            (["all_reduce", "--nodes", "2"], "error: --nodes: has no effect without a cluster\nhint: --cluster NAME\n"),
+            (["all_reduce", "--algorithm", "nccl-ring"],
+             "error: --algorithm: what NCCL would run depends on the machine: it needs a cluster\n"
+             "hint: --cluster NAME\n"),
+            (["all_reduce", "--max-memory", "1M"],
+             # 4 ranks, input and output of 32 MiB each, and what is under way.
+             None),
+        ]:
+            with self.subTest(words=words):
+                done = self.run_program("measure", *words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                if message is None:
+                    self.assertRegex(done.stderr, r"^error: --max-memory: buffers and connections of 4 ranks take "
+                                                  r"[\d.]+ \w+, more than 1 MiB\n"
+                                                  r"hint: a smaller -e, fewer --ranks, or a higher limit\n$")
+                else:
+                    self.assertEqual(done.stderr, message)
+
+    def test_an_algorithm_that_lacks_the_collective_is_refused(self):
+        done = self.run_program("measure", "gather", "--algorithm", "ring")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--algorithm", done.stderr)
+
+
+program.main()

@@ -1,0 +1,117 @@
+#include "tools/measure_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <utility>
+
+#include "tools/option_values.hpp"
+#include "topology/error.hpp"
+
+namespace collsim {
+
+namespace {
+
+void add_tcp_options(CLI::App& app, TcpOptions& options) {
+  const char* const group = "Backend tcp";
+  add_number(app, "--spawn", options.spawn, {1, 1024}, "start so many ranks on this machine")
+      ->group(group);
+  add_number(app, "--rank", options.rank, {}, "this process's rank (else as mpirun or Slurm say)")
+      ->group(group);
+  add_number(app, "--world-size", options.world_size, {1, 1U << 16U}, "ranks in all")->group(group);
+  add_text(app, "--master", options.master, "HOST:PORT", "where rank 0 listens")->group(group);
+  add_text(app, "--bind", options.bind, "ADDRESS",
+           "of this machine, where the other ranks reach it")
+      ->group(group);
+  add_text(app, "--secret-file", options.secret_file, "FILE",
+           "what all ranks know and nobody else; else the variable COLLSIM_SECRET")
+      ->group(group);
+}
+
+void refuse_without_tcp(const MeasureCommand& command) {
+  const TcpOptions& tcp = command.tcp;
+  const std::array needs_tcp{std::pair(tcp.spawn.has_value(), "--spawn"),
+                             std::pair(tcp.rank.has_value(), "--rank"),
+                             std::pair(tcp.world_size.has_value(), "--world-size"),
+                             std::pair(!tcp.master.empty(), "--master"),
+                             std::pair(tcp.bind != "127.0.0.1", "--bind"),
+                             std::pair(!tcp.secret_file.empty(), "--secret-file")};
+  for (const auto& [given, option] : needs_tcp) {
+    if (given && !command.is_tcp()) {
+      throw InputError("has no effect on the backend " + command.backend, option, "--backend tcp");
+    }
+    if (given && tcp.spawn && std::string(option) != "--spawn") {
+      throw InputError("has no effect with --spawn, which starts all ranks itself", option);
+    }
+  }
+}
+
+}  // namespace
+
+void add_measure_options(CLI::App& app, MeasureCommand& command) {
+  add_job_options(app, command.job);
+  app.get_option("COLLECTIVE")->required(false);
+  add_algorithm_option(app, command.algorithm);
+  add_choice(app, "--backend", command.backend, {"host", "tcp", "cuda", "nccl"},
+             "what runs the program: host: threads of this machine; tcp: processes")
+      ->group("Job");
+  add_text(app, "--seed", command.seed, "NAME", "names the random numbers that the data are")
+      ->group("Job");
+  add_number(app, "--timeout", command.timeout, {1, 86'400},
+             "seconds without any progress after which the run has failed")
+      ->group("Job");
+  add_switch(
+      app, "--calibrate-host", command.calibrate_host,
+      "measure this machine's memory and threads instead, and write a cluster that stands for "
+      "the host backend")
+      ->group("Job");
+  add_tcp_options(app, command.tcp);
+  add_cluster_options(app, command.cluster);
+  app.get_option("--cluster")->required(false);
+  add_nccl_run_options(app, command.nccl);
+  add_size_options(app, command);
+  add_iteration_options(app, command);
+  add_number(app, "-c,--check", command.check, {0, 1}, "0: do not check the data")
+      ->group("nccl-tests");
+  add_kind_options(app, command);
+  add_output_file_option(app, command.output);
+}
+
+void check_measure_options(const MeasureCommand& command) {
+  if (command.backend == "cuda" || command.backend == "nccl") {
+    throw InputError(
+        command.backend == "cuda"
+            ? "this program was built without CUDA: it has no kernels to run on a GPU"
+            : "this program was built without CUDA, which NCCL needs for its buffers and streams",
+        "--backend", "--backend host runs the same programs on threads of this machine");
+  }
+  if (command.job.collective.empty()) {
+    throw InputError("missing COLLECTIVE", "", "see collsim measure --help");
+  }
+  refuse_without_tcp(command);
+  if (!command.cluster.cluster.empty()) {
+    return;
+  }
+  const JobOptions& job = command.job;
+  const std::array needs_cluster{
+      std::pair(job.nodes.has_value(), "--nodes"),
+      std::pair(!job.node_list.empty(), "--node-list"),
+      std::pair(job.gpus_per_node.has_value(), "--gpus-per-node"),
+      std::pair(job.placement != "block", "--placement"),
+      std::pair(!job.protocol.empty(), "--protocol"),
+      std::pair(!command.nccl.parameters.empty(), "--parameters"),
+      std::pair(!command.nccl.network_parameters.empty(), "--network-parameters"),
+      std::pair(!command.nccl.tuner.empty(), "--tuner"),
+      std::pair(!command.nccl.nccl.environment.empty(), "--env"),
+      std::pair(!command.cluster.settings.empty(), "--set")};
+  for (const auto& [given, option] : needs_cluster) {
+    if (given) {
+      throw InputError("has no effect without a cluster", option, "--cluster NAME");
+    }
+  }
+  if (is_nccl_algorithm(command.algorithm)) {
+    throw InputError("what NCCL would run depends on the machine: it needs a cluster",
+                     "--algorithm", "--cluster NAME");
+  }
+}
+
+}  // namespace collsim

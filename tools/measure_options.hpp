@@ -1,0 +1,48 @@
+#pragma once
+
+// The options of `measure`: nccl-tests' own, what runs, and the cluster to compare with.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tools/cluster_options.hpp"
+#include "tools/job_options.hpp"
+#include "tools/nccl_run.hpp"
+#include "tools/output.hpp"
+#include "tools/series_options.hpp"
+
+namespace collsim {
+
+/// Who is who, for the backend whose ranks are processes.
+struct TcpOptions {
+  std::optional<std::uint32_t> rank;
+  std::optional<std::uint32_t> world_size;
+  std::optional<std::uint32_t> spawn;
+  std::string master;  ///< HOST:PORT
+  std::string bind = "127.0.0.1";
+  std::string secret_file;
+};
+
+struct MeasureCommand : SeriesOptions {
+  ClusterOptions cluster;  ///< empty: none to compare with
+  NcclRunOptions nccl;
+  JobOptions job;
+  OutputOptions output;
+  std::string backend = "host";
+  std::string algorithm = "auto";
+  std::string seed = "collsim";
+  std::uint32_t timeout = 30;  ///< seconds without progress
+  TcpOptions tcp;
+  bool calibrate_host = false;
+
+  [[nodiscard]] bool is_tcp() const { return backend == "tcp"; }
+};
+
+void add_measure_options(CLI::App& app, MeasureCommand& command);
+
+/// Refuses backends that this program does not have, and options that need a cluster where there is none.
+/// Throws: InputError naming the option.
+void check_measure_options(const MeasureCommand& command);
+
+}  // namespace collsim

@@ -1,0 +1,73 @@
+#pragma once
+
+// Runs a program on threads of this machine: one thread a rank, connections as FIFOs in shared memory.
+//
+// The same interpreter of steps as every real executor (execution/rank_run.hpp). A rank that can do nothing looks a while
+// (where every rank has a core of its own), then sleeps until a peer rings. Ranks may be many more than cores.
+// What the bytes go through is caches and memory: nothing of GPUs, NVLink or networks. NVLink SHARP's steps are
+// loops over what all ranks have sent.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "algorithms/program.hpp"
+#include "validate/execution/execution_error.hpp"
+#include "validate/execution/outcome.hpp"
+#include "validate/execution/rank_memory.hpp"
+#include "validate/execution/rank_run.hpp"
+#include "validate/execution/script.hpp"
+#include "validate/host/channel.hpp"
+#include "validate/host/doorbell.hpp"
+
+namespace collsim {
+
+struct HostOptions {
+  /// Without any step of any rank for so long, the run has failed.
+  std::chrono::milliseconds patience{30'000};
+};
+
+class HostExecution {
+ public:
+  /// Throws: as script_of; SimulationError where one end of a connection has more messages than the other.
+  HostExecution(std::shared_ptr<const Program> program, const HostOptions& options);
+  ~HostExecution();
+  HostExecution(const HostExecution&) = delete;
+  HostExecution& operator=(const HostExecution&) = delete;
+
+  /// Bytes that such an execution takes. Complexity: that of walking all steps.
+  [[nodiscard]] static std::size_t memory_of(const Program& program);
+
+  [[nodiscard]] RankMemory& memory(Rank rank);
+  /// Steps of one call that a GPU's NVLink switch would take.
+  [[nodiscard]] std::uint64_t emulated_steps() const;
+
+  /// Runs the program so many times, each rank back to back. Returns for each rank how long all its calls took since
+  /// all were told to begin.
+  /// Throws: ExecutionError where nothing moves any more: who waits for whom.
+  std::vector<std::chrono::nanoseconds> run(std::uint32_t calls);
+
+ private:
+  class SharedWire;
+  struct RankState;
+  struct Start;
+
+  void connect();
+  void work(RankState& rank, std::uint32_t calls, Start& start);
+  void watch(Start& start);
+  [[nodiscard]] std::uint64_t steps_done() const;
+  [[nodiscard]] ExecutionError stalled() const;
+
+  std::shared_ptr<const Program> program_;
+  HostOptions options_;
+  std::uint32_t looks_;  ///< before a rank sleeps
+  std::vector<std::unique_ptr<Channel>> channels_;
+  std::vector<std::unique_ptr<RankState>> ranks_;
+};
+
+/// Times a program and checks its data. Throws: as HostExecution.
+[[nodiscard]] ExecutionOutcome execute_on_host(const std::shared_ptr<const Program>& program,
+                                               const ExecutionRequest& request);
+
+}  // namespace collsim

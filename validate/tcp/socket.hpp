@@ -1,0 +1,68 @@
+#pragma once
+
+// TCP sockets with deadlines: what a group of processes joins and talks through.
+//
+// IPv4 only. Every wait ends at its deadline with an ExecutionError that says who was waited for.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace collsim {
+
+/// "127.0.0.1:5000". A host is an address or a name.
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 0;  ///< 0, to listen on: any that is free
+
+  [[nodiscard]] std::string text() const { return host + ":" + std::to_string(port); }
+};
+
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  ~Socket();
+  Socket(Socket&& other) noexcept;
+  Socket& operator=(Socket&& other) noexcept;
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  void close();
+
+ private:
+  int descriptor_ = -1;
+};
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+/// Throws: ExecutionError where the address cannot be had (in use, not of this machine).
+[[nodiscard]] Socket listen_on(const Endpoint& endpoint);
+/// Where it listens, or where the other end of a connection is.
+[[nodiscard]] Endpoint local_endpoint(const Socket& socket);
+[[nodiscard]] Endpoint remote_endpoint(const Socket& socket);
+
+/// Tries again while nobody listens there. `who` is for the error ("rank 0").
+[[nodiscard]] Socket connect_to(const Endpoint& endpoint, Deadline deadline,
+                                const std::string& who);
+/// Absent: nobody came in time.
+[[nodiscard]] std::optional<Socket> accept_from(const Socket& listener, Deadline deadline);
+
+/// Throws: ExecutionError where `who` is late or closes the connection.
+void send_all(const Socket& socket, std::span<const std::byte> bytes, Deadline deadline,
+              const std::string& who);
+void receive_all(const Socket& socket, std::span<std::byte> bytes, Deadline deadline,
+                 const std::string& who);
+
+/// Reads and writes return at once from here on, and small messages leave at once.
+void make_quick(const Socket& socket);
+
+/// Of `errno`.
+[[nodiscard]] std::string system_error_text(int error);
+
+}  // namespace collsim

@@ -1,0 +1,210 @@
+#include "validate/tcp/tcp_group.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "validate/execution/execution_error.hpp"
+#include "validate/execution/rank_run.hpp"
+#include "validate/tcp/tcp_wire.hpp"
+
+namespace collsim {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What a rank has to say of a program, as lines: time in ns, and of wrong data element, count and both values.
+std::string report_of(std::chrono::nanoseconds time, const std::optional<WrongData>& wrong) {
+  std::string text = std::to_string(time.count()) + "\n";
+  if (wrong) {
+    text += std::to_string(wrong->element) + "\n" + std::to_string(wrong->count) + "\n" +
+            wrong->expected + "\n" + wrong->found + "\n";
+  }
+  return text;
+}
+
+struct Report {
+  std::int64_t nanoseconds = 0;
+  std::optional<WrongData> wrong;
+};
+
+Report read_report(const std::string& text, std::uint32_t rank) {
+  std::istringstream lines(text);
+  Report report;
+  WrongData wrong;
+  wrong.rank = Rank(rank);
+  if (!(lines >> report.nanoseconds)) {
+    throw ExecutionError("rank " + std::to_string(rank) + " reports nothing of use");
+  }
+  if (lines >> wrong.element >> wrong.count >> wrong.expected >> wrong.found) {
+    report.wrong = wrong;
+  }
+  return report;
+}
+
+}  // namespace
+
+/// One program on this rank.
+class TcpGroup::Run {
+ public:
+  Run(TcpGroup& group, const Program& program, std::chrono::milliseconds patience)
+      : group_(group),
+        script_(script_of(program, Rank(group.rank_))),
+        memory_(program, Rank(group.rank_)),
+        wire_(script_, group.mesh_),
+        run_(program, script_, memory_, wire_),
+        patience_(patience) {
+    group.mesh_.set_sink(&wire_);
+  }
+  ~Run() { group_.mesh_.set_sink(nullptr); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  RankMemory& memory() { return memory_; }
+  [[nodiscard]] std::uint64_t emulated() const { return script_.emulated; }
+
+  /// All ranks begin together; how long the calls of this one took.
+  std::chrono::nanoseconds calls(std::uint32_t count) {
+    group_.meet();
+    const auto begin = Clock::now();
+    for (std::uint32_t call = 0; call < count; ++call) {
+      run_.restart();
+      until([this] { return run_.finished(); });
+      run_.finish_output();
+    }
+    const auto time = Clock::now() - begin;
+    // Credits that come late would be taken for those of the next program.
+    until([this] { return wire_.is_settled() && group_.mesh_.is_flushed(); });
+    return time;
+  }
+
+ private:
+  template <class Done>
+  void until(Done done) {
+    constexpr std::chrono::milliseconds nap{50};
+    auto since = Clock::now();
+    while (!done()) {
+      const bool ran = run_.advance();
+      if (group_.mesh_.progress() || ran || run_.take_messages()) {
+        since = Clock::now();
+        continue;
+      }
+      if (const auto lost = group_.mesh_.lost_peer()) {
+        throw ExecutionError("lost rank " + std::to_string(*lost) + ": it closed the connection" +
+                             waits());
+      }
+      if (Clock::now() - since > patience_) {
+        throw ExecutionError("rank " + std::to_string(group_.rank_) + ": nothing moved for " +
+                             std::to_string(patience_.count()) + " ms" + waits());
+      }
+      group_.mesh_.wait(std::min(nap, patience_));
+    }
+  }
+
+  [[nodiscard]] std::string waits() const {
+    constexpr std::size_t most_shown = 4;
+    const std::vector<std::string> all = run_.waits();
+    std::string text;
+    for (std::size_t i = 0; i < std::min(all.size(), most_shown); ++i) {
+      text += "; " + all[i];
+    }
+    if (all.size() > most_shown) {
+      text += "; and " + std::to_string(all.size() - most_shown) + " more";
+    }
+    return text;
+  }
+
+  TcpGroup& group_;
+  RankScript script_;
+  RankMemory memory_;
+  TcpWire wire_;
+  RankRun run_;
+  std::chrono::milliseconds patience_;
+};
+
+TcpGroup::TcpGroup(const TcpPlace& place)
+    : rank_(place.rank), ranks_(place.ranks), patience_(place.patience), mesh_(join_group(place)) {}
+
+std::vector<std::string> TcpGroup::exchange(std::string own) {
+  const std::string all = joined_texts(std::move(own));
+  std::vector<std::string> texts;
+  std::size_t at = 0;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const std::size_t colon = all.find(':', at);
+    std::size_t length = 0;
+    std::from_chars(all.data() + at, all.data() + std::min(colon, all.size()), length);
+    if (colon == std::string::npos || length > all.size() - colon - 1) {
+      throw ExecutionError("rank 0 sent no texts of all ranks");
+    }
+    texts.push_back(all.substr(colon + 1, length));
+    at = colon + 1 + length;
+  }
+  return texts;
+}
+
+/// One after the other by rank, each preceded by its length and a colon.
+std::string TcpGroup::joined_texts(std::string own) {
+  if (rank_ != 0) {
+    mesh_.send_control(0, std::move(own));
+    return mesh_.receive_control(0, patience_);
+  }
+  std::string all = std::to_string(own.size()) + ":" + own;
+  for (std::uint32_t rank = 1; rank < ranks_; ++rank) {
+    const std::string text = mesh_.receive_control(rank, patience_);
+    all += std::to_string(text.size()) + ":" + text;
+  }
+  for (std::uint32_t rank = 1; rank < ranks_; ++rank) {
+    mesh_.send_control(rank, all);
+  }
+  const Deadline deadline = Clock::now() + patience_;
+  while (!mesh_.is_flushed()) {
+    if (!mesh_.progress()) {
+      if (const auto lost = mesh_.lost_peer()) {
+        throw ExecutionError("lost rank " + std::to_string(*lost) + ": it closed the connection");
+      }
+      if (Clock::now() > deadline) {
+        throw ExecutionError("the other ranks take nothing for " +
+                             std::to_string(patience_.count()) + " ms");
+      }
+      mesh_.wait(std::chrono::milliseconds(50));
+    }
+  }
+  return all;
+}
+
+ExecutionOutcome TcpGroup::execute(const Program& program, const ExecutionRequest& request) {
+  TestData data(program.call(), request.seed);
+  Run run(*this, program, request.patience);
+  const auto fill = [&] {
+    run.memory().poison();
+    data.fill_input(Rank(rank_), run.memory().input());
+  };
+  fill();
+  run.calls(request.warmup);
+  const std::chrono::nanoseconds time = run.calls(request.timed);
+  std::optional<WrongData> wrong;
+  if (request.check) {
+    fill();
+    run.calls(1);
+    wrong = data.check_output(Rank(rank_), run.memory().output());
+  }
+
+  const std::vector<std::string> reports = exchange(report_of(time, wrong));
+  ExecutionOutcome outcome;
+  outcome.emulated_steps = run.emulated();
+  std::int64_t total = 0;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    Report report = read_report(reports[rank], rank);
+    total += report.nanoseconds;
+    if (report.wrong) {
+      outcome.wrong.push_back(*std::move(report.wrong));
+    }
+  }
+  outcome.time = Duration(std::chrono::nanoseconds(total)) / (std::int64_t{ranks_} * request.timed);
+  return outcome;
+}
+
+}  // namespace collsim
