@@ -70,12 +70,24 @@ Exit check(const TopologyCommand& command) {
   return command.strict && !findings.empty() ? Exit::CheckFailed : Exit::Done;
 }
 
+/// A topology file has no place for variables, and without them NCCL decides otherwise.
+void note_environment(const TopologyCommand& command, const ClusterSpec& spec) {
+  std::string variables;
+  for (const EnvironmentVariable& variable : spec.environment) {
+    variables += " --env " + variable.name + "=" + variable.value;
+  }
+  if (!variables.empty()) {
+    note(command.output, "note: not in the file, and to be given with it:" + variables);
+  }
+}
+
 Exit export_as(const TopologyCommand& command) {
   const Machine machine = load_machine(command.cluster, command.output);
   if (command.format == "nccl-xml") {
     if (command.whole) {
       throw InputError("has no effect on a topology file: it is of one node", "--whole");
     }
+    note_environment(command, machine.cluster.spec());
     write_output(command.output, nccl::write_topology_xml(nccl_machine(machine, command.cluster)));
     return Exit::Done;
   }

@@ -4,11 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
-#include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,7 +14,6 @@
 #include "study/nccl_job.hpp"
 #include "tools/format_text.hpp"
 #include "tools/option_values.hpp"
-#include "tools/placement_file.hpp"
 #include "topology/error.hpp"
 #include "topology/quantity_text.hpp"
 
@@ -39,7 +35,8 @@ void add_job_options(CLI::App& app, JobOptions& options) {
   add_number(app, "--ranks", options.ranks, at_least_one, "use N GPUs, filling nodes")->group(job);
   add_text(app, "--placement", options.placement, "ORDER",
            "order of ranks: block (node by node), cyclic (round robin over the nodes), random or "
-           "random:SEED (nodes drawn at random), or a file with the name of a GPU a line")
+           "random:SEED (nodes drawn at random), node[0-3,7] (these nodes, as --node-list), or a "
+           "file with the name of a GPU a line")
       ->group(job);
   add_number(app, "--channels", options.channels, {1, 1024},
              "slices of the data that run side by side")
@@ -212,53 +209,6 @@ NetworkModel network_model_of(const JobOptions& options) {
                      "--network-model");
   }
   refuse_word("--network-model", "network model", options.network_model, {"flow", "ideal"});
-}
-
-namespace {
-
-/// The seed of "random" (0) or "random:SEED"; absent for other words.
-std::optional<std::uint64_t> random_seed(const std::string& placement) {
-  constexpr std::string_view word = "random";
-  if (placement == word) {
-    return 0;
-  }
-  if (!placement.starts_with("random:")) {
-    return std::nullopt;
-  }
-  const std::string text = placement.substr(word.size() + 1);
-  std::uint64_t seed = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || stop != text.data() + text.size()) {
-    throw InputError("expected random:SEED with a whole number, got " + in_quotes(placement),
-                     "--placement");
-  }
-  return seed;
-}
-
-}  // namespace
-
-Communicator gpus_of(const Cluster& cluster, const JobOptions& options) {
-  PlacementRequest request;
-  request.nodes = options.nodes;
-  request.gpus_per_node = options.gpus_per_node;
-  request.ranks = options.ranks;
-  request.node_list = options.node_list;
-  if (options.placement == "cyclic") {
-    request.order = Placement::Cyclic;
-  } else if (const auto seed = random_seed(options.placement)) {
-    request.order = Placement::Random;
-    request.seed = *seed;
-  } else if (options.placement != "block") {
-    request.order = Placement::Listed;
-    request.listed = read_placement(options.placement);
-    request.list_name = options.placement;
-  }
-  return place_ranks(cluster.graph(), request);
-}
-
-std::string placement_name(const JobOptions& options) {
-  return options.node_list.empty() ? options.placement
-                                   : options.placement + " of " + options.node_list;
 }
 
 std::vector<Communicator> groups_of(const Communicator& gpus, const std::string& groups) {

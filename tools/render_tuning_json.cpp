@@ -234,8 +234,8 @@ std::string render_tuning_json(const TuningView& view) {
   }
   if (view.rings || communicator.nodes <= most_nodes_with_rings) {
     document["rings"] = rings_json(decisions);
-    document["trees_rank0"] = trees_json(decisions);
   }
+  document["trees_rank0"] = trees_json(decisions);
   if (view.log) {
     document["log"] = log_json(*view.log);
   }

@@ -124,6 +124,8 @@ class Fabric {
 
   [[nodiscard]] virtual std::uint64_t switches() const = 0;
   [[nodiscard]] virtual std::uint64_t links() const = 0;  ///< directed
+  /// What the description has to change where there are too many devices or links in all.
+  [[nodiscard]] virtual std::string size_path() const { return "nodes"; }
   /// What follows from the description where it says nothing, in the words of its keys.
   [[nodiscard]] virtual std::vector<Provenance> derived() const { return {}; }
   /// Adds switches and cables to the nodes that are there.

@@ -51,10 +51,16 @@ class Dragonfly : public Fabric {
 
   [[nodiscard]] std::uint64_t switches() const override { return groups_ * shape_.switches; }
   [[nodiscard]] std::uint64_t links() const override {
-    const std::uint64_t pairs = std::uint64_t{shape_.switches} * (shape_.switches - 1) / 2;
-    const std::uint64_t group_pairs = groups_ * (groups_ - 1) / 2;
-    return 2 * (nodes_->nics() + groups_ * pairs * shape_.local_links +
-                group_pairs * shape_.global_links);
+    return 2 * (nodes_->nics() + local_cables() + global_cables());
+  }
+  /// Inside groups there are more links than nodes ask for; between them they go by the nodes.
+  [[nodiscard]] std::string size_path() const override {
+    const std::uint64_t others = nodes_->links() / 2 + nodes_->nics() + global_cables();
+    if (local_cables() <= others) {
+      return "nodes";
+    }
+    const bool alone = local_cables() / shape_.local_links > others;
+    return alone ? "fabric.group.switches" : "fabric.local.count";
   }
 
   [[nodiscard]] std::vector<Provenance> derived() const override {
@@ -83,6 +89,14 @@ class Dragonfly : public Fabric {
   }
 
  private:
+  [[nodiscard]] std::uint64_t local_cables() const {
+    const std::uint64_t pairs = std::uint64_t{shape_.switches} * (shape_.switches - 1) / 2;
+    return groups_ * pairs * shape_.local_links;
+  }
+  [[nodiscard]] std::uint64_t global_cables() const {
+    return groups_ * (groups_ - 1) / 2 * shape_.global_links;
+  }
+
   /// Of a NIC, counted over all nodes.
   [[nodiscard]] std::uint64_t switch_of(std::uint64_t endpoint) const {
     const std::uint64_t filled_at_once = std::uint64_t{*spec_->tiers.front().down} * shape_.spread;

@@ -71,9 +71,20 @@ class Tree : public Fabric {
   [[nodiscard]] std::uint64_t links() const override {
     std::uint64_t cables = nodes_->nics() * spec_->nic_ports;
     for (std::size_t tier = 1; tier < tiers_.size(); ++tier) {
-      cables += spec_->planes * tiers_[tier - 1].blocks * tiers_[tier - 1].ports_of_block;
+      cables += cables_up(tier - 1);
     }
     return 2 * cables;
+  }
+
+  /// The tier whose cables up are more than the links of all nodes, if there is one.
+  [[nodiscard]] std::string size_path() const override {
+    const std::uint64_t of_nodes = nodes_->links() / 2 + nodes_->nics() * spec_->nic_ports;
+    for (std::size_t tier = 1; tier < tiers_.size(); ++tier) {
+      if (cables_up(tier - 1) > of_nodes) {
+        return tier_path(*spec_, tier - 1);
+      }
+    }
+    return "nodes";
   }
 
   [[nodiscard]] std::vector<Provenance> derived() const override {
@@ -132,6 +143,11 @@ class Tree : public Fabric {
 
  private:
   [[nodiscard]] bool is_single() const { return spec_->kind == FabricKind::SingleSwitch; }
+
+  /// From the switches of a tier to those of the next one.
+  [[nodiscard]] std::uint64_t cables_up(std::size_t tier) const {
+    return spec_->planes * tiers_[tier].blocks * tiers_[tier].ports_of_block;
+  }
 
   [[nodiscard]] std::string tier_name(std::size_t tier) const {
     return detail::tier_name(*spec_, tier);

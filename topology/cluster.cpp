@@ -15,7 +15,7 @@ Graph build_from_template(const ClusterSpec& spec) {
   const std::unique_ptr<detail::Fabric> fabric = detail::plan_fabric(spec, nodes);
   const std::uint64_t devices = nodes.devices() + (fabric ? fabric->switches() : 0);
   const std::uint64_t links = nodes.links() + (fabric ? fabric->links() : 0);
-  detail::require_sizes(devices, links, "nodes");
+  detail::require_sizes(devices, links, fabric ? fabric->size_path() : "nodes");
   GraphBuilder builder;
   builder.reserve(devices, links);
   nodes.add(builder);

@@ -3,9 +3,10 @@
 // The longest of the routes between GPUs: by links, and by latency (not always the same one).
 //
 // Small clusters: of all routes. Larger ones: of the routes from one GPU of each class of alike GPUs
-// (see symmetry.hpp) to all others; that is all there is to see where a symmetry exchanges the GPUs
-// of a class. Where there are more classes than the work allows, of some of them, evenly chosen: a
-// lower bound then. So it is where routes are assumed to be like others (see route_survey.hpp).
+// (see symmetry.hpp) to all others, one for all nodes that are twins (see twin_nodes.hpp); that is all
+// there is to see where a symmetry exchanges the GPUs of a class. Where there are more classes than the
+// work allows, of some of them, evenly chosen: a lower bound then. So it is where routes are assumed to
+// be like others (see route_survey.hpp).
 
 #include <cstdint>
 #include <utility>
@@ -31,12 +32,14 @@ struct Diameter {
   std::size_t assumed = 0;  ///< routes that were not looked at, but taken to be like others
 };
 
-/// Routes looked at: about a quarter of a second.
-inline constexpr std::size_t diameter_routes = 1U << 16U;
+/// How many routes are looked at.
+struct DiameterLimits {
+  std::size_t all = 1U << 16U;       ///< that many or fewer: every route
+  std::size_t by_class = 1U << 18U;  ///< from GPUs of unlike classes, but at least those of one GPU
+};
 
-/// At most `most_routes` routes, but at least those of one GPU.
 /// Requires: at least two GPUs, a route between any two.
 [[nodiscard]] Diameter diameter(const Cluster& cluster, const SymmetryClasses& symmetry,
-                                std::size_t most_routes = diameter_routes);
+                                const DiameterLimits& limits = {});
 
 }  // namespace collsim

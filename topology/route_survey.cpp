@@ -145,7 +145,10 @@ class Survey {
 RouteFigures figures_of(const Cluster& cluster, DeviceId from, DeviceId to, SurveyRates rates) {
   const Graph& graph = cluster.graph();
   const Route route = cluster.router().route(from, to);
-  RouteFigures figures{path_length(graph, route), route.latency, {}, {}, false};
+  RouteFigures figures;
+  figures.links = path_length(graph, route);
+  figures.latency = route.latency;
+  figures.searched = true;
   for (const RouteHop& hop : route.hops) {
     figures.level = std::max(figures.level, graph.link(hop.link).level);
   }
@@ -192,8 +195,10 @@ std::vector<RouteFigures> survey_routes(const Cluster& cluster, DeviceId from,
   for (const std::size_t i : by_number_in_node(cluster.graph(), to)) {
     const std::optional<Outline> outline = survey.outline(to[i]);
     if (outline && outline->tells_all(rates)) {
-      found[i] = {outline->links, outline->most_latency, outline->most_level,
-                  outline->rate.value_or(Rate()), false};
+      found[i].links = outline->links;
+      found[i].latency = outline->most_latency;
+      found[i].level = outline->most_level;
+      found[i].rate = outline->rate.value_or(Rate());
       continue;
     }
     const std::uint64_t search = outline ? outline->looked_at : cluster.graph().links().size();

@@ -21,8 +21,11 @@ namespace collsim {
 struct RouteFigures {
   std::size_t links = 0;  ///< as path_length() tells
   Duration latency{};
-  LevelId level;         ///< the outermost that it crosses
-  Rate rate;             ///< as Route::full_rate; nothing without SurveyRates::Yes
+  LevelId level;  ///< the outermost that it crosses
+  Rate rate;      ///< as Route::full_rate; nothing without SurveyRates::Yes
+  /// The legs do not tell them: found from the route itself. That of another GPU whose legs tell the
+  /// same may have other figures.
+  bool searched = false;
   bool assumed = false;  ///< those of a route of the same kind
 };
 

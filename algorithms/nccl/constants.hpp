@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/nccl/graph.hpp"
 #include "algorithms/nccl/vocabulary.hpp"
 
 namespace collsim::nccl {
@@ -147,6 +148,7 @@ struct TuningConstants {
   std::vector<int> ll128_listed{};  ///< compute capabilities, for LL128Gpus::Listed
   /// A NIC behind the CPU that a GPU has C2C to is closer (P2C) than one behind another bridge.
   bool nics_over_c2c{true};
+  PathPreference path_preference{PathPreference::FewestLinks};
   NothingLeft nothing_left{NothingLeft::Error};
   bool function_lists{true};  ///< NCCL_ALGO and NCCL_PROTO may name functions
   bool has_pat{true};

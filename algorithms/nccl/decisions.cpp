@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "algorithms/nccl/host_parts.hpp"
 #include "algorithms/nccl/local_devices.hpp"
 #include "topology/error.hpp"
 
@@ -34,6 +35,7 @@ DetectOptions detect_options(const Configuration& configuration, const TuningCon
   options.link_speeds.intel_sapphire_rapids = static_cast<float>(constants.sapphire_rapids_sockets);
   options.link_speeds.intel_emerald_rapids = static_cast<float>(constants.emerald_rapids_sockets);
   options.nics_over_c2c = constants.nics_over_c2c;
+  options.path_preference = constants.path_preference;
   options.p2p_disable = configuration.p2p_disabled;
   options.p2p_level = configuration.p2p_level;
   options.shm_disable = configuration.shm_disabled;
@@ -151,25 +153,10 @@ void add_nics(const DetectedNode& node, const TuningConstants& constants,
   communicator.slowest_nic = node.system.count(PartKind::Net) > 0 ? slowest : 0;
 }
 
-/// How many nodes NCCL sees in each host: more than one where GPUs of the host talk over its NICs.
-/// Throws: InputError if they are not alike, each with the ranks behind those of the one before.
-int nodes_in_host(const DetectedNode& node) {
-  const int parts = static_cast<int>(node.part_ranks.size());
-  const int gpus = static_cast<int>(node.gpus.size());
-  for (int i = 0; i < parts; ++i) {
-    if (node.part_ranks[static_cast<std::size_t>(i)] != i * gpus) {
-      throw InputError("NCCL takes groups of GPUs of the host for nodes, and they are not alike",
-                       {}, "GPUs that reach each other sooner over NICs are in different groups");
-    }
-  }
-  return parts;
-}
-
 Communicator communicator_of(const DetectedNode& node, const GraphSet& graphs,
-                             const TuningConstants& constants, int hosts) {
+                             const TuningConstants& constants, int nodes) {
   Communicator communicator;
   const int ranks_per_node = static_cast<int>(node.gpus.size());
-  const int nodes = hosts * nodes_in_host(node);
   communicator.nodes = nodes;
   communicator.ranks = nodes * ranks_per_node;
   communicator.min_ranks_per_node = ranks_per_node;
@@ -233,9 +220,13 @@ void check_ranks(const DetectedNode& node, const TuningConstants& constants) {
   }
 }
 
+NodeCount node_count(const DecisionInput& input) {
+  return input.nodes > 1 ? NodeCount::Several : NodeCount::One;
+}
+
 /// The node, for which the graphs that were given are right.
 DetectedNode checked_node(const DecisionInput& input) {
-  DetectedNode node = detect(input.machine, input.nodes > 1 ? NodeCount::Several : NodeCount::One,
+  DetectedNode node = detect(input.machine, node_count(input),
                              detect_options(input.configuration, input.constants));
   check_ranks(node, input.constants);
   check_given(input.given_ring, node, "ring");
@@ -251,7 +242,10 @@ Decisions::Decisions(const DecisionInput& input)
       constants_(input.constants),
       node_(checked_node(input)),
       graphs_(search_graphs(node_, search_options(input))),
-      communicator_(communicator_of(node_, graphs_, constants_, input.nodes)),
+      communicator_(communicator_of(
+          node_, graphs_, constants_,
+          input.nodes *
+              like_parts(input.machine, node_count(input), search_options(input), node_, graphs_))),
       tuning_(tune(this->input())) {}
 
 }  // namespace collsim::nccl

@@ -31,6 +31,12 @@ enum class PathType : std::uint8_t {
   Dis,  ///< no path
 };
 
+/// Which of two ways from one part of a node to another NCCL takes.
+enum class PathPreference : std::uint8_t {
+  FewestLinks,  ///< then the widest (up to 2.29)
+  BestType,     ///< then the widest, then the fewest links (2.30)
+};
+
 /// Shapes in which the search places a channel on a node; the values are those of NCCL's graph files.
 enum class Pattern : std::uint8_t {
   BalancedTree = 1,

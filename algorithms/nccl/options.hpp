@@ -83,6 +83,7 @@ struct DetectOptions {
   bool nvb_disable{false};
   bool pxn_disable{false};
   bool pxn_c2c{true};
+  PathPreference path_preference{PathPreference::FewestLinks};
   bool nics_over_c2c{true};  ///< GPU over C2C to its CPU, then PCIe to the NIC: P2C, else PHB
   std::optional<PathType> net_gdr_level{};
   bool net_gdr_c2c{true};

@@ -62,8 +62,8 @@ class Spread {
     if (!may_relay(link, near)) {
       return false;
     }
-    if ((far.bandwidth != 0 && far.links.size() <= near.links.size()) ||
-        far.bandwidth >= bandwidth) {
+    const PathType type = std::max(near.type, step_type(link, near));
+    if (!is_better(far, near, type, bandwidth)) {
       return false;
     }
     std::vector<PartLinkId> links;
@@ -72,8 +72,20 @@ class Spread {
     links.insert(links.end(), near.links.begin(), near.links.end());
     far.links = std::move(links);
     far.bandwidth = bandwidth;
-    far.type = std::max(near.type, step_type(link, near, far));
+    far.type = type;
     return true;
+  }
+
+  /// Whether a way by `near` and one more link is better than the one to `far` known so far.
+  bool is_better(const Path& far, const Path& near, PathType type, float bandwidth) const {
+    const std::size_t links = near.links.size() + 1;
+    if (options_.path_preference == PathPreference::BestType) {
+      if (type != far.type) {
+        return type < far.type;
+      }
+      return bandwidth > far.bandwidth || (bandwidth == far.bandwidth && links < far.links.size());
+    }
+    return (far.bandwidth == 0 || links <= far.links.size()) && bandwidth > far.bandwidth;
   }
 
   /// A GPU relays between GPUs only, over NVLink and once.
@@ -85,7 +97,7 @@ class Spread {
            system_.part(link.to).kind == PartKind::Gpu && near.links.size() <= 1;
   }
 
-  PathType step_type(const PartLink& link, const Path& near, const Path& far) const {
+  PathType step_type(const PartLink& link, const Path& near) const {
     const PartKind from = system_.part(link.from).kind;
     const PartKind to = system_.part(link.to).kind;
     PathType type = type_of(link.kind);
@@ -96,7 +108,7 @@ class Spread {
       type = PathType::Phb;
     }
     if (from == PartKind::Gpu && near.type == PathType::Nvl && type == PathType::Nvl &&
-        far.links.size() > 1) {
+        !near.links.empty()) {
       type = PathType::Nvb;
     }
     return type;

@@ -1,12 +1,12 @@
 #pragma once
 // The paths NCCL takes inside a node between GPUs, CPUs, network devices and the NVSwitch: links,
-// worst bandwidth, type. A breadth-first search from each target prefers fewer links, then bandwidth;
-// rules then divert what cannot or should not go direct (through the CPU, or through a GPU that is
-// closer to the NIC).
+// worst bandwidth, type. A breadth-first search from each target prefers fewer links, then bandwidth
+// (from 2.30 on the better type, then bandwidth, then fewer links); rules then divert what cannot or
+// should not go direct (through the CPU, or through a GPU that is closer to the NIC).
 //
 // Not modelled: GPUs whose driver forbids P2P (NCCL asks NVML); GPUDirect reads before sm80.
 //
-// Source: NCCL 2.28.9, src/graph/paths.cc.
+// Source: NCCL 2.28.9 and 2.30, src/graph/paths.cc.
 
 #include <cstddef>
 #include <optional>

@@ -342,6 +342,14 @@ class Jobs(program.Case):
                      'error: --placement: expected random:SEED with a whole number, got "random:x"')
         self.refused([*RUN, "--node-list", "node[0"],
                      'error: --node-list: expected a list of nodes such as "node[0-3,7]", got "node[0"')
+        # A list of nodes is none of files.
+        self.refused([*RUN, "--placement", "node[0"],
+                     'error: --placement: expected a list of nodes such as "node[0-3,7]", got "node[0"')
+        self.refused([*RUN, "--placement", "node[0-1]"],
+                     "error: --placement: there is no node1: the nodes are node0 to node0\n"
+                     "hint: a larger cluster: --set nodes=2")
+        self.refused([*RUN, "--placement", "node0", "--node-list", "node0"],
+                     "error: --placement: a list of nodes beside that of --node-list\nhint: name the nodes once")
         self.refused([*RUN, "--placement", "cyclc"],
                      'error: --placement: "cyclc" is neither block, cyclic nor random, nor a file that can be read\n'
                      "hint: did you mean \"cyclic\"?")

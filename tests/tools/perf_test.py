@@ -236,7 +236,8 @@ class Options(Perf):
         self.file("my order.txt", "node1.gpu0\nnode0.gpu3\n")
         for given, shown in [(["--placement", "cyclic"], "cyclic"), (["--placement", "random:7"], "random:7"),
                              (["--placement", "my order.txt"], "my order.txt"),
-                             (["--node-list", "node[1,0]"], "block of node[1,0]")]:
+                             (["--node-list", "node[1,0]"], "block of node[1,0]"),
+                             (["--placement", "node[1,0]"], "block of node[1,0]")]:
             self.assertIn(f"\n# placement {shown}\n#\n# Using devices\n", self.output("perf", *words, *given))
             self.assertEqual({row["placement"] for row in self.rows("perf", *words, *given)}, {shown})
             self.assertEqual({line["placement"] for line in self.csv("perf", *words, *given)}, {shown})

@@ -36,6 +36,14 @@ class Decisions(program.Case):
         self.assertEqual(document["trees_rank0"][0], {"down": [1, 16], "up": None})
         self.assertEqual(document["rings"][0][:9], [0, 7, 6, 5, 4, 3, 2, 1, 9])
 
+    def test_large_communicators_have_rings_on_request(self):
+        document = tuning(self, "all_reduce", "--cluster", "dgx-h100-superpod", "--nodes", "8")
+        self.assertNotIn("rings", document)
+        # Rank 0 is the head of node 0, the root of the first tree over 8 nodes: below it are its chain and node 4.
+        self.assertEqual(document["trees_rank0"][0], {"down": [1, 32], "up": None})
+        self.assertEqual(len(tuning(self, "all_reduce", "--cluster", "dgx-h100-superpod", "--nodes", "8", "--rings")["rings"]),
+                         document["channels"]["collective"])
+
     def test_one_gpu_a_node_has_heads_of_nvls_too(self):
         document = tuning(self, "--cluster", "dgx-h100-x4", "--gpus-per-node", "1")
         self.assertEqual(document["graphs"]["nvls"]["heads"], [0])
@@ -289,6 +297,12 @@ class TopologyFiles(program.Case):
                 self.assertEqual(found[key], expected[key], cluster)
             self.output("topology", "import", "topo.xml", "--output", "node.yaml", "--quiet")
             self.assertEqual(tuning(self, "--cluster", "node.yaml")["graphs"], expected["graphs"])
+
+    def test_variables_of_a_cluster_are_not_in_the_file(self):
+        done = self.run_program("topology", "export", "rtx3090", "--as", "nccl-xml", "--output", "topo.xml")
+        self.assertEqual(done.stderr, "note: not in the file, and to be given with it: --env NCCL_P2P_DISABLE=1\n")
+        found = self.json("tuning", "--cluster", "topo.xml", "--env", "NCCL_P2P_DISABLE=1", "--quiet")
+        self.assertEqual(found["graphs"], tuning(self, "--cluster", "rtx3090")["graphs"])
 
     def test_a_topology_file_is_a_cluster_for_every_command(self):
         self.output("topology", "export", "dgx-h100", "--as", "nccl-xml", "--output", "topo")

@@ -5,6 +5,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/topology/clusters.hpp"
+#include "tests/topology/fabrics.hpp"
 #include "topology/cluster.hpp"
 
 using namespace collsim;
@@ -158,6 +159,40 @@ const std::vector<BadSpec> bad_link_ends{
      "GPUs forward nothing"},
 };
 
+ClusterSpec good_dragonfly() { return test::dragonfly(8, 1, 4, 2, 1); }
+
+/// What is to blame where there are too many links in all.
+const std::vector<BadSpec> too_many_links{
+    // 8 NICs, 4 a switch, are one group: 10,000 · 9,999 links inside it, 16 to NICs, 32 in nodes.
+    {"switches of a group", good_dragonfly,
+     [](ClusterSpec& s) { s.fabric.dragonfly.switches = 10'000; },
+     "fabric.group.switches: expected a cluster of at most 16777216 links, got 99990048"},
+    // 100 · 99 · 4,096 links.
+    {"links between the switches of a group", good_dragonfly,
+     [](ClusterSpec& s) {
+       s.fabric.dragonfly.switches = 100;
+       s.fabric.dragonfly.local_links = 4096;
+     },
+     "fabric.group.switches: expected a cluster of at most 16777216 links, got 40550448"},
+    // 2 · 4,194,304 a pair of switches, and 48.
+    {"parallel links of two switches", good_dragonfly,
+     [](ClusterSpec& s) { s.fabric.dragonfly.local_links = 10'000'000; },
+     "fabric.local.count: expected a cluster of at most 16777216 links, got 20000048"},
+    // 32 NICs on one leaf with 10 million ports up; nodes of 58 links.
+    {"ports up of leaves", good_leaf_spine,
+     [](ClusterSpec& s) {
+       s.fabric.tiers[0].ports.reset();
+       s.fabric.tiers[0].down = 32;
+       s.fabric.tiers[0].up = 10'000'000;
+       s.fabric.tiers[1].ports.reset();
+       s.fabric.tiers[1].count = 1;
+     },
+     "fabric.leaf: expected a cluster of at most 16777216 links, got 20000296"},
+    // 125,000 groups: as many times 124,999 links between them and 2 inside; 6 a node.
+    {"nodes", good_dragonfly, [](ClusterSpec& s) { s.nodes = 1'000'000; },
+     "nodes: expected a cluster of at most 16777216 links, got 15631125000"},
+};
+
 const std::vector<BadSpec> bad_fabrics{
     {"nodes without a fabric", good_nodes, [](ClusterSpec& s) { s.fabric.kind = FabricKind::None; },
      "nodes: expected a fabric that joins the 2 nodes, got none\nhint: add one, such as fabric: { "
@@ -273,6 +308,9 @@ TEST_CASE("what is wrong with a link's ends is said with its place") {
   require_errors(bad_link_ends);
 }
 TEST_CASE("what is wrong in a fabric is said with its place") { require_errors(bad_fabrics); }
+TEST_CASE("too many links are blamed on what most of them come from") {
+  require_errors(too_many_links);
+}
 TEST_CASE("what is wrong in an explicit graph is said with its place") {
   require_errors(bad_graphs);
 }

@@ -2,17 +2,21 @@
 
 #include "topology/diameter.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/topology/clusters.hpp"
+#include "tests/topology/fabrics.hpp"
 
 using namespace collsim;
 
 namespace {
 
-Diameter diameter_of(const Cluster& cluster, std::size_t most_routes = diameter_routes) {
-  return diameter(cluster, symmetry_classes(cluster.graph()), most_routes);
+Diameter diameter_of(const Cluster& cluster, const DiameterLimits& limits = {}) {
+  return diameter(cluster, symmetry_classes(cluster.graph()), limits);
 }
 
 constexpr Duration ns(std::int64_t value) { return std::chrono::nanoseconds(value); }
@@ -39,13 +43,50 @@ TEST_CASE("between leaves a route has eight links") {
   CHECK(found.slowest.links == 8);
   CHECK(found.sources == 40);
   // From one GPU of each class (two full leaves, one half full) it is the same.
-  const Diameter quick = diameter_of(cluster, 3 * 39);
+  const Diameter quick = diameter_of(cluster, {0, 3 * 39});
   CHECK(quick.sources == 2);
   CHECK(quick.classes == 2);
   CHECK(quick.most_links.links == 8);
   CHECK(quick.most_links.latency == ns(1420));
   // And where the work does not allow as many, of those that it does, one at least.
-  CHECK(diameter_of(cluster, 1).sources == 1);
+  CHECK(diameter_of(cluster, {0, 1}).sources == 1);
+}
+
+// All routes one by one, against those from one GPU of each class to one of each set of twins.
+TEST_CASE("the diameter from one GPU of each class is that of all routes") {
+  std::vector<ClusterSpec> specs{test::dgx_leaf_spine(5, 32, 1, RoutingKind::Fixed),
+                                 test::rail_optimized(7, 4, 2, 8),
+                                 test::rail_optimized(9, 2, 3, 8),  // the last pod is not full
+                                 test::dragonfly(23, 2, 4, 3, 1),   // nor the last group
+                                 test::dragonfly(12, 2, 3, 4, 2),
+                                 test::torus({5, 4}),
+                                 test::torus({3, 2, 4}),
+                                 test::torus({9})};
+  for (ClusterSpec& spec : specs) {
+    for (const RoutingKind routing : {RoutingKind::Fixed, RoutingKind::Spray, RoutingKind::Ecmp}) {
+      spec.fabric.routing = routing;
+      const Cluster cluster(spec);
+      const Graph& graph = cluster.graph();
+      std::size_t links = 0;
+      Duration latency{};
+      for (const DeviceId from : graph.gpus()) {
+        for (const DeviceId to : graph.gpus()) {
+          if (from != to) {
+            const Route route = cluster.router().route(from, to);
+            links = std::max(links, path_length(graph, route));
+            latency = std::max(latency, route.latency);
+          }
+        }
+      }
+      INFO(spec.name << " of " << graph.nodes() << " nodes");
+      for (const DiameterLimits& limits : {DiameterLimits{}, DiameterLimits{0, 1U << 18U}}) {
+        const Diameter found = diameter_of(cluster, limits);
+        CHECK(found.most_links.links == links);
+        CHECK(found.slowest.latency == latency);
+        CHECK(found.assumed == 0);
+      }
+    }
+  }
 }
 
 TEST_CASE("a sprayed route is as long as each of its paths") {

@@ -157,11 +157,14 @@ void read_rules(const ConstantsReader& parent, TuningConstants& constants) {
       Choice<LL128Gpus>{"alike or from hopper", LL128Gpus::AlikeOrFromHopper}};
   constexpr std::array gathers{Choice<CollNetGather>{"network", CollNetGather::Network},
                                Choice<CollNetGather>{"interpolated", CollNetGather::Interpolated}};
+  constexpr std::array preferences{
+      Choice<PathPreference>{"fewest links", PathPreference::FewestLinks},
+      Choice<PathPreference>{"best type", PathPreference::BestType}};
   constexpr std::array nothing{Choice<NothingLeft>{"error", NothingLeft::Error},
                                Choice<NothingLeft>{"ring", NothingLeft::Ring}};
-  const ConstantsReader reader =
-      parent.inside("rules", {"ll128_gpus", "ll128_listed", "nothing_left", "function_lists", "pat",
-                              "one_gpu_as_tree", "collnet_gather", "nics_over_c2c"});
+  const ConstantsReader reader = parent.inside(
+      "rules", {"ll128_gpus", "ll128_listed", "nothing_left", "function_lists", "pat",
+                "one_gpu_as_tree", "collnet_gather", "nics_over_c2c", "path_preference"});
   reader.choice("ll128_gpus", gpus, constants.ll128_gpus);
   if (reader.wants("ll128_listed")) {
     constants.ll128_listed.clear();
@@ -171,6 +174,7 @@ void read_rules(const ConstantsReader& parent, TuningConstants& constants) {
   }
   reader.choice("collnet_gather", gathers, constants.collnet_gather);
   reader.flag("nics_over_c2c", constants.nics_over_c2c);
+  reader.choice("path_preference", preferences, constants.path_preference);
   reader.choice("nothing_left", nothing, constants.nothing_left);
   reader.flag("function_lists", constants.function_lists);
   reader.flag("pat", constants.has_pat);

@@ -6,6 +6,8 @@
 #include <pugixml.hpp>
 #include <utility>
 
+#include "topology/io/source.hpp"
+
 namespace collsim::nccl {
 
 namespace {
@@ -258,11 +260,7 @@ XmlTree parse_xml(std::string_view text, const std::string& file) {
                          std::to_string(most_bytes) + " are accepted",
                      {}, {}, {file, 0, 0, {}});
   }
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  if (text.starts_with(byte_order_mark)) {
-    text.remove_prefix(byte_order_mark.size());
-  }
-  tree.text = text;
+  tree.text = checked_text(file, text);
   Lines lines(tree.text);
   Converter converter(tree, lines);
   pugi::xml_document document;

@@ -209,6 +209,32 @@ TEST_CASE("constants: what changed from version to version") {
   CHECK(constants_of("2.29.2").send_recv_ll == SendRecvLL::ChannelsUsed);
   CHECK(constants_of("2.28").send_recv_batches == SendRecvBatches::AnyRounds);
   CHECK(constants_of("2.30").send_recv_batches == SendRecvBatches::SameEight);
+  CHECK(constants_of("2.29").path_preference == PathPreference::FewestLinks);
+  CHECK(constants_of("2.30").path_preference == PathPreference::BestType);
+}
+
+// src/graph/tuning.cc at v2.20.3-1, v2.21.5-1, v2.22.3-1, v2.25.1-1 and v2.26.2-1.
+TEST_CASE("constants: formulas that changed between 2.20 and 2.26") {
+  CHECK(constants_of("2.20").ring_ll == RingLL::QuarterOrThird);
+  for (const char* version : {"2.20.3", "2.21.5", "2.22.3"}) {
+    INFO(version);
+    const TuningConstants& constants = constants_of(version);
+    CHECK(constants.ring_ll128_share_one_gpu == 0.7);
+    CHECK(constants.ring_network_hops == RingNetworkHops::Nodes);
+    CHECK(constants.nvls_gather_converted);
+    CHECK_FALSE(constants.one_gpu_uses_tree_latency);
+  }
+  for (const char* version : {"2.25.1", "2.26.2"}) {
+    INFO(version);
+    const TuningConstants& constants = constants_of(version);
+    CHECK(constants.ring_ll128_share_one_gpu == 0.92);
+    CHECK(constants.ring_network_hops == RingNetworkHops::Links);
+    CHECK_FALSE(constants.nvls_gather_converted);
+    CHECK(constants.one_gpu_uses_tree_latency);
+  }
+  for (const char* version : {"2.21.5", "2.22.3", "2.25.1", "2.26.2"}) {
+    CHECK(constants_of(version).ring_ll == RingLL::Half);
+  }
 }
 
 TEST_CASE("constants: links and search speeds") {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "algorithms/nccl/io/find_constants.hpp"
@@ -96,6 +98,22 @@ json rings_of(const Decisions& decisions) {
   return rings;
 }
 
+json trees_of_rank_0(const Decisions& decisions) {
+  json trees = json::array();
+  for (const TreeLinks& links : tree_links(decisions.graphs().tree, decisions.layout(),
+                                           decisions.tuning().channels.collective, Rank(0))) {
+    json down = json::array();
+    for (const Rank rank : links.down) {
+      down.push_back(rank.value());
+    }
+    trees.push_back({{"down", down}, {"up", nullptr}});
+    if (links.up) {
+      trees.back()["up"] = links.up->value();
+    }
+  }
+  return trees;
+}
+
 json choices_of(const Decisions& decisions) {
   json all = json::object();
   for (const Function function : functions) {
@@ -126,6 +144,7 @@ TEST_CASE("from a topology file NCCL's decisions come out as the library compute
     const Decisions decisions = decide(*folder, vector);
     CHECK(channels_of(decisions) == vector["channels"]);
     CHECK(table_of(decisions) == rounded(vector["table"]));
+    CHECK(trees_of_rank_0(decisions) == vector["trees_rank0"][0]);
     const json found = choices_of(decisions);
     // The vectors leave out those that have but one algorithm.
     for (const auto& [collective, list] : vector["choices"].items()) {
@@ -136,6 +155,65 @@ TEST_CASE("from a topology file NCCL's decisions come out as the library compute
       CHECK(rings_of(decisions) == vector["rings"]);
     }
   }
+}
+
+namespace {
+
+/// Two Skylake sockets (10 GB/s between them) with a switch each: a NIC of 100 Gb/s (12.5 GB/s), and so
+/// many GPUs.
+Machine sockets_with_gpus(int first, int second) {
+  const std::string gen4 = "16.0 GT/s PCIe";
+  Machine machine{{collsim::test::intel_cpu(0, 0x55), collsim::test::intel_cpu(1, 0x55)}};
+  int rank = 0;
+  for (const int socket : {0, 1}) {
+    MachinePci pci = collsim::test::pci_device(16 * (socket + 1), "0x060400", gen4);
+    for (int i = 0; i < (socket == 0 ? first : second); ++i) {
+      const int bus = 16 * (socket + 1) + 1 + i;
+      pci.children.push_back(collsim::test::gpu_device(bus, rank++, 80, 0, gen4));
+    }
+    const int bus = 16 * (socket + 1) + 15;
+    pci.children.push_back(collsim::test::nic_device(bus, socket, 100'000, gen4));
+    machine.cpus[static_cast<std::size_t>(socket)].devices.emplace_back(pci);
+  }
+  return machine;
+}
+
+MachinePci& switch_of(Machine& machine, std::size_t socket) {
+  return std::get<MachinePci>(machine.cpus[socket].devices[0]);
+}
+
+/// What becomes of three such hosts: how many nodes, or why there are none.
+std::string outcome(const Machine& machine) {
+  DecisionInput input;
+  input.machine = machine;
+  input.nodes = 3;
+  input.constants = find_constants(shipped(), "2.28");
+  try {
+    const Decisions decisions(input);
+    return std::to_string(decisions.communicator().nodes) + " nodes of " +
+           std::to_string(decisions.communicator().max_ranks_per_node);
+  } catch (const InputError& error) {
+    return error.message();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("decisions: groups of GPUs that talk over NICs are nodes, if they are alike") {
+  const std::string unlike =
+      "NCCL takes groups of GPUs of the host for nodes, and they are not alike: group 1 has other ";
+  CHECK(outcome(sockets_with_gpus(1, 1)) == "6 nodes of 1");
+  CHECK(outcome(sockets_with_gpus(2, 2)) == "6 nodes of 2");
+  CHECK(outcome(sockets_with_gpus(1, 3)) == unlike + "numbers of GPUs than group 0");
+  CHECK(outcome(sockets_with_gpus(3, 1)) == unlike + "numbers of GPUs than group 0");
+  Machine crossed = sockets_with_gpus(2, 2);
+  std::swap(switch_of(crossed, 0).children[1].gpu->rank,
+            switch_of(crossed, 1).children[0].gpu->rank);
+  CHECK(outcome(crossed) == unlike + "ranks (those behind are expected) than group 0");
+  // NICs of the second socket are slower, yet faster than 10 GB/s.
+  Machine slower = sockets_with_gpus(2, 2);
+  switch_of(slower, 1).children[2].nic->nets[0].speed = 90'000;
+  CHECK(outcome(slower) == unlike + "graphs than group 0");
 }
 
 // A PCIe switch stands between each GPU and its host: up to 2.28 NCCL counts no NIC there. From 2.29

@@ -112,6 +112,30 @@ TEST_CASE("a GPU relays once between others over NVLink") {
   CHECK(Node(chain(4), options).gpus(0, 2).type == PathType::Phb);
 }
 
+// From GPU 0 to GPU 2 there are two links by the PCIe switch (PIX, 24 GB/s) and two by GPU 1 (NVB, one
+// NVLink of sm 86: 12 GB/s).
+TEST_CASE("of two paths, the shorter, then the wider one; from 2.30 on that of the better type") {
+  Machine machine{{test::intel_cpu(0, 143)}};
+  MachinePci pci_switch = test::pci_device(0x08, "0x060400", gen4);
+  for (int gpu = 0; gpu < 3; ++gpu) {
+    MachinePci device = test::gpu_device(16 * (gpu + 1), gpu, 86, 0, gen4);
+    for (const int other : {gpu - 1, gpu + 1}) {
+      if (other >= 0 && other < 3) {
+        device.gpu->nvlinks.push_back({test::bus(16 * (other + 1)), 1, "0x030200"});
+      }
+    }
+    pci_switch.children.push_back(device);
+  }
+  machine.cpus[0].devices.emplace_back(pci_switch);
+  CHECK(Node(machine).gpus(0, 2).type == PathType::Pix);
+  CHECK(Node(machine).gpus(0, 2).bandwidth == 24);
+  DetectOptions options;
+  options.path_preference = PathPreference::BestType;
+  CHECK(Node(machine, options).gpus(0, 2).type == PathType::Nvb);
+  CHECK(Node(machine, options).gpus(0, 2).bandwidth == 12);
+  CHECK(Node(machine, options).gpus(0, 1).type == PathType::Nvl);
+}
+
 TEST_CASE("a GPU sends through the GPU that is close to the NIC, and receives directly") {
   const Machine machine = test::nic_per_gpu(2, 90, 18, 400000, "32.0 GT/s PCIe");
   const Node node(machine);

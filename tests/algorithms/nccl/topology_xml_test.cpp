@@ -312,6 +312,15 @@ TEST_CASE("what is no XML is refused where it stands") {
                    "<![CDATA[ > &foo; ]]></cpu></system>") == "accepted");
 }
 
+TEST_CASE("bytes that are no text are refused and not shown") {
+  CHECK(message_of(std::string("<system version=\"1\">\n<cpu nu\0maid=\"0\"/></system>", 47)) ==
+        "node.xml:2:8: error: not a text file: control character 0");
+  CHECK(message_of("<system version=\"1\x1B[31m\"/>") ==
+        "node.xml:1:19: error: not a text file: control character 27");
+  CHECK(message_of("<system version=\"\xFF\"/>") ==
+        "node.xml:1:18: error: not a text file: not UTF-8");
+}
+
 TEST_CASE("places are right in a file of one line, too") {
   // Four elements, of which the last is wrong, behind characters of two bytes.
   CHECK_THAT(message_of("<system version=\"1\"><cpu numaid=\"0\" affinity=\"\xC3\xA4\xC3\xA4\"/>"

@@ -216,8 +216,10 @@ TEST_CASE("tuning: AllGather with NVLS and CollNet up to 2.26") {
   ReferenceMachine machine = h100(1);
   machine.constants = constants_of("2.26");
   CHECK(machine.cell(F::AllGather, A::Nvls, P::Simple) == "25.0/320.0");  // 8 · min(40, 60)
+  machine.constants = constants_of("2.22");
+  CHECK(machine.cell(F::AllGather, A::Nvls, P::Simple) == "25.0/266.7");  // · 5/6
   machine.constants = constants_of("2.20");
-  CHECK(machine.cell(F::AllGather, A::Nvls, P::Simple) == "23.0/266.7");  // · 5/6
+  CHECK(machine.cell(F::AllGather, A::Nvls, P::Simple) == "23.0/266.7");
 
   ReferenceMachine network = h100(2);
   network.constants = constants_of("2.26");
@@ -248,11 +250,14 @@ TEST_CASE("tuning: versions before 2.23") {
   CHECK(machine.entry(F::AllReduce, A::Nvls, P::Simple).latency == Approx(23.0F));
 
   ReferenceMachine single = test::single_h100(2);
-  single.constants = constants_of("2.20");
-  // 6.6 + (2 - 4)·1.0 + 4·2.7: the model counts as many network hops as nodes, twice.
-  CHECK(single.entry(F::AllReduce, A::Ring, P::LL).latency == Approx(6.6F - 2 + 10.8F));
-  // 14 + (2 - 4)·2.5 + 4·4.0; 0.7 · 48.
-  CHECK(single.cell(F::AllReduce, A::Ring, P::LL128) == "25.0/33.6");
+  for (const char* version : {"2.20", "2.22"}) {
+    INFO(version);
+    single.constants = constants_of(version);
+    // 6.6 + (2 - 4)·1.0 + 4·2.7: the model counts as many network hops as nodes, twice.
+    CHECK(single.entry(F::AllReduce, A::Ring, P::LL).latency == Approx(6.6F - 2 + 10.8F));
+    // 14 + (2 - 4)·2.5 + 4·4.0; 0.7 · 48.
+    CHECK(single.cell(F::AllReduce, A::Ring, P::LL128) == "25.0/33.6");
+  }
 }
 
 // Tables of NCCL 2.29.2 and the tags that follow.
