@@ -85,7 +85,8 @@ class Plot {
     draw_head(svg);
     for (std::size_t i = 0; i < panels_.size(); ++i) {
       const auto column = static_cast<double>(i % panels_a_row);
-      const auto row = static_cast<double>(i / panels_a_row);
+      const std::size_t in_front = i / panels_a_row;
+      const auto row = static_cast<double>(in_front);
       Frame frame;
       frame.corner = {margin + frame_left + outer.width * column, head_ + top + outer.height * row};
       frame.size = panel;
@@ -209,6 +210,7 @@ class Plot {
   /// Of an axis the ends are its values, with a little room; of a metric round numbers.
   [[nodiscard]] AxisScale x_scale() const {
     std::vector<double> values;
+    values.reserve(points_.size());
     for (const PlottedPoint& point : points_) {
       values.push_back(point.x);
     }
@@ -234,6 +236,7 @@ class Plot {
 
   void draw_panel(Svg& svg, Frame frame, std::size_t panel) const {
     std::vector<double> heights;
+    heights.reserve(points_.size());
     for (const PlottedPoint& point : points_) {
       heights.push_back(point.y);
     }
@@ -285,6 +288,7 @@ class Plot {
   /// Stairs along the front: below and beside them everything is bettered by a point on it.
   void draw_front(Svg& svg, const Frame& frame, const AxisScale& x, const AxisScale& y) const {
     std::vector<ParetoPoint> figures;
+    figures.reserve(points_.size());
     for (const PlottedPoint& point : points_) {
       figures.push_back({point.x, point.y});
     }
@@ -322,6 +326,7 @@ class Plot {
       }
     }
     std::vector<Box> taken;
+    taken.reserve(points_.size());
     for (const PlottedPoint& point : points_) {
       taken.push_back(Box::around({x.at(point.x), y.at(point.y)}));
     }

@@ -67,12 +67,16 @@ class PlotReader {
     require_different(plot);
     if (kind_ != PlotKind::HeatMap) {
       plot.series = series(plot);
-      plot.x_scale = reader_.choice<PlotScale>("x_scale", scales, Default{PlotScale::Linear});
-      plot.y_scale = reader_.choice<PlotScale>("y_scale", scales, Default{PlotScale::Linear});
+      plot.x_scale =
+          reader_.choice<PlotScale>("x_scale", scales, Default<PlotScale>{PlotScale::Linear});
+      plot.y_scale =
+          reader_.choice<PlotScale>("y_scale", scales, Default<PlotScale>{PlotScale::Linear});
     }
     if (kind_ == PlotKind::Pareto) {
-      plot.x_better = reader_.choice<Better>("x_better", directions, Default{Better::Lower});
-      plot.y_better = reader_.choice<Better>("y_better", directions, Default{Better::Higher});
+      plot.x_better =
+          reader_.choice<Better>("x_better", directions, Default<Better>{Better::Lower});
+      plot.y_better =
+          reader_.choice<Better>("y_better", directions, Default<Better>{Better::Higher});
     }
     return plot;
   }
