@@ -120,12 +120,12 @@ TEST_CASE("a deadlock over TCP ends, and says who waits for whom") {
     program.add(Rank(1), 0, step(4_B).from(input(0_B)).send(back.send));
     ExecutionRequest request = once();
     // Rank 1 waits longer, so that the first one to give up is known.
-    request.patience = place.rank == 0 ? 400ms : 60'000ms;
+    request.patience = place.rank == 0 ? 1500ms : 60'000ms;
     static_cast<void>(TcpGroup(place).execute(program, request));
     return std::string("done");
   });
   CHECK(texts[0] ==
-        "rank 0: nothing moved for 400 ms; rank 0, lane 0, step 0, waits for a message from rank "
+        "rank 0: nothing moved for 1500 ms; rank 0, lane 0, step 0, waits for a message from rank "
         "1, lane 0");
   CHECK(texts[1] ==
         "lost rank 0: it closed the connection; rank 1, lane 0, step 0, waits for a message from "
