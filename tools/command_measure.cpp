@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/cli.hpp"
+#include "tools/data_run.hpp"
 #include "tools/measure_run.hpp"
 #include "tools/output.hpp"
 #include "tools/render_host_cluster.hpp"
@@ -105,6 +106,10 @@ Exit measure(const MeasureCommand& command) {
     return calibrate_host(command);
   }
   check_measure_options(command);
+  if (!command.inputs.empty()) {
+    write_output(command.output, run_on_data(command, command.inputs));
+    return Exit::Done;
+  }
   if (command.is_tcp()) {
     return measure_over_tcp(command);
   }

@@ -16,20 +16,6 @@ std::string default_algorithm(CollectiveKind kind) {
   return implements(find_algorithm("ring"), kind) ? "ring" : "direct";
 }
 
-MeasuredProgram program_for(const MeasureCommand& command, const CollectiveCall& call) {
-  const std::string name =
-      command.algorithm == "auto" ? default_algorithm(call.kind) : command.algorithm;
-  ProgramRequest request;
-  request.call = call;
-  request.channels = command.job.channels.value_or(1);
-  request.chunks = command.job.chunks.value_or(1);
-  try {
-    return {build_program(find_algorithm(name), request), name, std::nullopt};
-  } catch (const InputError& error) {
-    throw InputError(error.message(), "--algorithm", error.hint());
-  }
-}
-
 void add_calls(const MeasureCommand& command, MeasurePlan& plan) {
   const std::vector<DataType> types = types_of(command.datatype);
   const std::vector<ReductionOp> ops = ops_of(command.redop, plan.kind);
@@ -99,6 +85,20 @@ void add_predicted_calls(const MeasureCommand& command, MeasurePlan& plan) {
 }
 
 }  // namespace
+
+MeasuredProgram program_for(const MeasureCommand& command, const CollectiveCall& call) {
+  const std::string name =
+      command.algorithm == "auto" ? default_algorithm(call.kind) : command.algorithm;
+  ProgramRequest request;
+  request.call = call;
+  request.channels = command.job.channels.value_or(1);
+  request.chunks = command.job.chunks.value_or(1);
+  try {
+    return {build_program(find_algorithm(name), request), name, std::nullopt};
+  } catch (const InputError& error) {
+    throw InputError(error.message(), "--algorithm", error.hint());
+  }
+}
 
 MeasurePlan measure_plan(const MeasureCommand& command) {
   MeasurePlan plan;

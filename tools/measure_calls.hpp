@@ -40,6 +40,10 @@ struct MeasurePlan {
 /// Ranks that run where neither --ranks nor a cluster says.
 inline constexpr std::uint32_t default_measured_ranks = 4;
 
+/// The program of a call by --algorithm, or by the one that every library has. Throws: InputError("--algorithm").
+[[nodiscard]] MeasuredProgram program_for(const MeasureCommand& command,
+                                          const CollectiveCall& call);
+
 /// Builds all programs, and simulates them where there is a cluster. Throws: InputError naming the option.
 [[nodiscard]] MeasurePlan measure_plan(const MeasureCommand& command);
 

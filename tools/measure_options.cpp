@@ -56,6 +56,10 @@ void add_measure_options(CLI::App& app, MeasureCommand& command) {
       ->group("Job");
   add_text(app, "--seed", command.seed, "NAME", "names the random numbers that the data are")
       ->group("Job");
+  add_text(app, "--inputs", command.inputs, "FILE",
+           "run one call on these data instead, a list of numbers a rank as JSON, and show what "
+           "comes out")
+      ->group("Job");
   add_number(app, "--timeout", command.timeout, {1, 86'400},
              "seconds without any progress after which the run has failed")
       ->group("Job");
@@ -86,6 +90,9 @@ void check_measure_options(const MeasureCommand& command) {
   }
   if (command.job.collective.empty()) {
     throw InputError("missing COLLECTIVE", "", "see collsim measure --help");
+  }
+  if (!command.inputs.empty() && (command.backend != "host" || !command.cluster.cluster.empty())) {
+    throw InputError("is for the backend host, without a cluster", "--inputs");
   }
   refuse_without_tcp(command);
   if (!command.cluster.cluster.empty()) {

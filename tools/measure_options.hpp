@@ -35,6 +35,7 @@ struct MeasureCommand : SeriesOptions {
   std::uint32_t timeout = 30;  ///< seconds without progress
   TcpOptions tcp;
   bool calibrate_host = false;
+  std::string inputs;  ///< file with the data of one call; empty: test data
 
   [[nodiscard]] bool is_tcp() const { return backend == "tcp"; }
 };

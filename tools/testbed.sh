@@ -14,6 +14,7 @@ program="${COLLSIM:-$here/build/release/tools/collsim}"
 prefix=collsim-
 net=10.77.0
 port=7077
+mtu=9000  # as clusters have it, and fewer packets for the machine that plays all of them
 
 fail() {
   echo "testbed: $*" >&2
@@ -47,7 +48,7 @@ shape() { ip netns exec "$1" tc qdisc add dev "$2" root tbf rate "$3bit" burst 3
 # A cable from an interface of one namespace to a port of a bridge in the switches' namespace.
 cable() {
   local namespace=$1 interface=$2 switch=$3 switch_port=$4 rate=$5
-  ip link add "$interface" netns "$namespace" type veth peer name "$switch_port" netns "${prefix}switches"
+  ip link add name "$interface" netns "$namespace" mtu "$mtu" type veth peer name "$switch_port" mtu "$mtu" netns "${prefix}switches"
   ip netns exec "${prefix}switches" ip link set "$switch_port" master "$switch" up
   ip netns exec "$namespace" ip link set "$interface" up
   shape "$namespace" "$interface" "$rate"
@@ -55,7 +56,7 @@ cable() {
 }
 
 add_switch() {
-  ip netns exec "${prefix}switches" ip link add "$1" type bridge
+  ip netns exec "${prefix}switches" ip link add name "$1" type bridge
   ip netns exec "${prefix}switches" ip link set "$1" up
 }
 

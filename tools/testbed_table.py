@@ -2,9 +2,9 @@
 """Predicted against measured on a testbed of namespaces, as a table for docs/testbed.md. As root:
   python3 tools/testbed_table.py [--hosts 8] [--rate 100mbit] [--sizes 1M,4M] [--iterations 3]
 
-Latency and goodput come from send_recv between two hosts alone. With them a cluster is described, and naive, ring and
-tree all-reduce are predicted for it and measured; the same on two leaves with half the uplinks (--leaf-spine 2:1), whose uplinks are
-described as what tc was told, scaled by the same goodput.
+Latency and goodput come from send_recv between two hosts alone. With them a cluster is described, and all-reduces are predicted for
+it and measured: naive, ring and tree on one switch; ring and recursive-doubling on two leaves with half the uplinks (--leaf-spine 2:1),
+which are described as what tc was told, scaled by the same goodput.
 """
 
 import argparse
@@ -17,7 +17,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTBED = ["bash", str(ROOT / "tools" / "testbed.sh")]
-ALGORITHMS = ("naive", "ring", "tree")
+ON_ONE_SWITCH = ("naive", "ring", "tree")
+# Of these, only the exchanges over the whole distance load the uplinks.
+ON_TWO_LEAVES = ("ring", "recursive-doubling")
 UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 
 
@@ -69,15 +71,15 @@ def two_leaves(hosts, latency_us, goodput, uplink):
     return "\n".join(lines) + "\n"
 
 
-def compare(cluster, sizes, iterations, folder):
+def compare(algorithms, cluster, sizes, iterations, folder):
     """For each algorithm and size: measured and predicted us, in place."""
     file = folder / "cluster.yaml"
     file.write_text(cluster, encoding="utf-8")
     results = []
-    for algorithm in ALGORITHMS:
+    for algorithm in algorithms:
         for size in sizes:
             _, text = measured(["all_reduce", "--algorithm", algorithm, "--cluster", str(file), "-b", size, "-e", size,
-                                "-n", str(iterations)], folder)
+                                "-n", str(iterations), "-c", "0"], folder)
             row = re.search(r"^#\s+(\d+)  in\s+\S+\s+(\S+)\s+(\S+)\s+\S+ %$", text, re.M)
             results.append((algorithm, int(row[1]), float(row[2]), float(row[3])))
     return results
@@ -111,12 +113,12 @@ def main():
             print(f"send_recv between two hosts: {latency:.0f} us for 8 bytes, {goodput * 1e3:.2f} MB/s goodput "
                   f"({100 * goodput / nominal:.1f} % of {options.rate})")
             table(f"{options.hosts} hosts on one switch, {options.rate} a cable",
-                  compare(star(options.hosts, latency, goodput), sizes, options.iterations, folder))
+                  compare(ON_ONE_SWITCH, star(options.hosts, latency, goodput), sizes, options.iterations, folder))
             call(["down"])
             call(["up", *where, "--leaf-spine", "2:1"])
             uplink = goodput * ((options.hosts + 1) // 2) / 2
-            table(f"The same on two leaves, uplinks 2:1 oversubscribed",
-                  compare(two_leaves(options.hosts, latency, goodput, uplink), sizes, options.iterations, folder))
+            table("The same hosts on two leaves, uplinks 2:1 oversubscribed",
+                  compare(ON_TWO_LEAVES, two_leaves(options.hosts, latency, goodput, uplink), sizes, options.iterations, folder))
         finally:
             subprocess.run([*TESTBED, "down"], check=False)
 

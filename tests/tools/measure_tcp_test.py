@@ -84,17 +84,17 @@ class Tcp(program.Case):
         master = f"127.0.0.1:{free_port()}"
         words = ["all_reduce", "--backend", "tcp", "--master", master, "--world-size", "2", *SMALL]
         stranger = self.start(*words, "--rank", "1", "--timeout", "60", COLLSIM_SECRET="guess")
-        owner = self.start(*words, "--rank", "0", "--timeout", "2", COLLSIM_SECRET="right")
+        owner = self.start(*words, "--rank", "0", "--timeout", "4", COLLSIM_SECRET="right")
         self.assertEqual(self.ending(stranger), (1, "", "error: rank 0 refused rank 1: wrong secret\n"))
         code, _, err = self.ending(owner)
         self.assertEqual(code, 1)
-        self.assertRegex(err, r"^error: rank 0 waited 2000 ms in vain for rank 1; refused 127\.0\.0\.1:\d+: wrong secret\n$")
+        self.assertRegex(err, r"^error: rank 0 waited 4000 ms in vain for rank 1; refused 127\.0\.0\.1:\d+: wrong secret\n$")
 
     def test_other_calls_are_refused(self):
         master = f"127.0.0.1:{free_port()}"
         words = ["all_reduce", "--backend", "tcp", "--master", master, "--world-size", "2"]
         other = self.start(*words, "--rank", "1", "-b", "8K", "-e", "8K", COLLSIM_SECRET="x")
-        first = self.start(*words, "--rank", "0", "--timeout", "2", "-b", "4K", "-e", "4K", COLLSIM_SECRET="x")
+        first = self.start(*words, "--rank", "0", "--timeout", "4", "-b", "4K", "-e", "4K", COLLSIM_SECRET="x")
         self.assertEqual(self.ending(other),
                          (1, "", "error: rank 0 refused rank 1: rank 1 was told to run something else than rank 0\n"))
         self.assertEqual(self.ending(first)[0], 1)

@@ -105,6 +105,39 @@ class Measure(program.Case):
         self.assertNotIn("emulated", text)
         self.assertEqual(self.rows(text)[0][5][3], "0")
 
+    def test_data_of_the_users_go_in_and_come_out(self):
+        def run(collective, inputs, *words):
+            (self.folder / "in.json").write_text(json.dumps({"inputs": inputs}), encoding="utf-8")
+            return json.loads(self.output("measure", collective, "--inputs", "in.json", *words))
+
+        document = run("all_reduce", [[0, 1, 2, 3], [1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6]], "-d", "int32")
+        self.assertEqual(document, {"schema": "collsim/data/1", "collective": "all_reduce", "algorithm": "ring",
+                                    "datatype": "int32", "outputs": [[6, 10, 14, 18]] * 4})
+        self.assertEqual(run("scatter", [[], [7, 8]], "-r", "1", "-d", "int8")["outputs"], [[7], [8]])
+        self.assertEqual(run("all_gather", [[0.5], [-2]], "-d", "half")["outputs"], [[0.5, -2.0]] * 2)
+        self.assertEqual(run("reduce", [[1], [2]], "-o", "avg", "--algorithm", "tree")["outputs"], [[1.5], []])
+        self.assertEqual(run("all_reduce", [[2**63], [2**62]], "-d", "uint64")["outputs"], [[2**63 + 2**62]] * 2)
+
+    def test_data_that_do_not_fit_are_told(self):
+        for text, message in [
+            ("[1, 2]", 'expected {"inputs": [[…], …]}, a list of numbers a rank, in "in.json"'),
+            ('{"inputs": [[1], "x"]}', "rank 1 has no list of numbers"),
+            ('{"inputs": [[1, 2], [3]]}', "all_reduce takes 2 numbers of rank 1, found 1"),
+        ]:
+            (self.folder / "in.json").write_text(text, encoding="utf-8")
+            done = self.run_program("measure", "all_reduce", "--inputs", "in.json")
+            self.assertEqual((done.returncode, done.stderr), (2, f"error: --inputs: {message}\n"))
+        done = self.run_program("measure", "all_reduce", "--inputs", "nowhere.json")
+        self.assertEqual((done.returncode, done.stderr), (2, 'error: --inputs: cannot read "nowhere.json"\n'))
+
+    def test_this_machine_becomes_a_cluster_to_compare_with(self):
+        self.output("measure", "--calibrate-host", "--ranks", "3", "--output", "here.yaml")
+        self.output("topology", "show", "--cluster", "./here.yaml")
+        for algorithm in ("naive", "ring", "tree"):
+            text = self.output("measure", "all_reduce", "--cluster", "./here.yaml", "--algorithm", algorithm, "-b", "64K",
+                               "-e", "64K", "-n", "2")
+            self.assertIn("# Measured here, and predicted for this-host:\n", text)
+
     def test_mistakes_are_told(self):
         for words, message in [
             (["all_reduce", "--backend", "cuda"],
@@ -117,6 +150,8 @@ class Measure(program.Case):
             (["all_reduce", "--algorithm", "nccl-ring"],
              "error: --algorithm: what NCCL would run depends on the machine: it needs a cluster\n"
              "hint: --cluster NAME\n"),
+            ([], "error: missing COLLECTIVE\nhint: see collsim measure --help\n"),
+            (["--calibrate-host", "--ranks", "1"], "error: --ranks: an exchange needs 2 ranks at least\n"),
             (["all_reduce", "--max-memory", "1M"],
              # 4 ranks, input and output of 32 MiB each, and what is under way.
              None),

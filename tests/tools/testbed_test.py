@@ -24,7 +24,7 @@ def obstacle():
     try:
         shaped = subprocess.run(["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate",
                                  "1mbit", "burst", "32kb", "limit", "1mb"], capture_output=True, check=False)
-        bridged = subprocess.run(["ip", "netns", "exec", name, "ip", "link", "add", "b", "type", "bridge"],
+        bridged = subprocess.run(["ip", "netns", "exec", name, "ip", "link", "add", "name", "probe", "type", "bridge"],
                                  capture_output=True, check=False)
         return "" if shaped.returncode == bridged.returncode == 0 else "no tbf or no bridges"
     finally:

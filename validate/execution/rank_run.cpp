@@ -46,6 +46,7 @@ void RankRun::restart() {
   }
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
     lanes_[lane].next = 0;
+    lanes_[lane].leaving = {};
     if (script_.lanes[lane].steps > 0) {
       running_.push_back(lane);
       ++phases_[script_.lanes[lane].group][next_step(lane).phase];
@@ -74,6 +75,12 @@ bool RankRun::advance() {
 
 RankRun::Blockage RankRun::blockage(std::uint32_t lane) const {
   const Step& step = next_step(lane);
+  const SlotRange& leaving = lanes_[lane].leaving;
+  for (std::uint32_t i = 0; i < leaving.count; ++i) {
+    if (!wire_.has_left(leaving.first + i)) {
+      return {Obstacle::Leaving, leaving.first + i};
+    }
+  }
   if (step.after && lanes_[step.after->lane].next <= step.after->index) {
     return {Obstacle::Step};
   }
@@ -137,6 +144,7 @@ void RankRun::execute(std::uint32_t lane) {
   for (std::uint32_t i = 0; i < step.sends.count; ++i) {
     wire_.send(step.sends.first + i, bytes);
   }
+  state.leaving = step.sends;
   complete(lane);
 }
 
@@ -229,6 +237,9 @@ std::string RankRun::wait_of(std::uint32_t lane) const {
   const Blockage blocked = blockage(lane);
   const Step& step = next_step(lane);
   switch (blocked.obstacle) {
+    case Obstacle::Leaving:
+      return "waits for its message to " + script_.peer_name(script_.out[blocked.port]) +
+             " to leave";
     case Obstacle::Step:
       return "waits for step " + std::to_string(step.after->index) + " of lane " +
              std::to_string(step.after->lane);

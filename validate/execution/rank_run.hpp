@@ -72,8 +72,9 @@ class RankRun {
     std::uint64_t next = 0;  ///< the step to run
     bool taken = false;      ///< its messages are in `aside`
     std::vector<ByteBuffer> aside;
+    SlotRange leaving;  ///< out ports of the step before, which may still be sending
   };
-  enum class Obstacle : std::uint8_t { None, Step, Join, Message, Credit };
+  enum class Obstacle : std::uint8_t { None, Leaving, Step, Join, Message, Credit };
   struct Blockage {
     Obstacle obstacle = Obstacle::None;
     std::uint32_t port = 0;  ///< that lacks a message or a slot

@@ -26,6 +26,9 @@ class Wire {
   [[nodiscard]] virtual std::byte* slot(std::uint32_t out_port) = 0;
   /// Sends what was written there.
   virtual void send(std::uint32_t out_port, std::size_t bytes) = 0;
+  /// Whether everything sent on it has left: a lane waits for that before its next step, so that messages to several peers
+  /// go one after the other, as in the model. Where sending is copying, it has.
+  [[nodiscard]] virtual bool has_left(std::uint32_t /*out_port*/) { return true; }
 
  protected:
   Wire() = default;

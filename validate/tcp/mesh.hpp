@@ -63,6 +63,7 @@ class Mesh {
 
   /// Whether everything queued has left.
   [[nodiscard]] bool is_flushed() const;
+  [[nodiscard]] bool is_flushed(std::uint32_t peer) const { return peers_[peer].out.empty(); }
   /// Peers that have closed their connection.
   [[nodiscard]] std::optional<std::uint32_t> lost_peer() const;
 

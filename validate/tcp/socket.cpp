@@ -209,6 +209,10 @@ void receive_all(const Socket& socket, std::span<std::byte> bytes, Deadline dead
 void make_quick(const Socket& socket) {
   const int yes = 1;
   setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+  // What the kernel has taken has then left the machine but for a few packets.
+  const int unsent_bytes = 16'384;
+  setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes,
+             sizeof(unsent_bytes));
   fcntl(socket.descriptor(), F_SETFL, fcntl(socket.descriptor(), F_GETFL) | O_NONBLOCK);
 }
 

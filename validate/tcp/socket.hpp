@@ -59,7 +59,8 @@ void send_all(const Socket& socket, std::span<const std::byte> bytes, Deadline d
 void receive_all(const Socket& socket, std::span<std::byte> bytes, Deadline deadline,
                  const std::string& who);
 
-/// Reads and writes return at once from here on, and small messages leave at once.
+/// Reads and writes return at once from here on, small messages leave at once, and the kernel takes little more than it
+/// can send now.
 void make_quick(const Socket& socket);
 
 /// Of `errno`.

@@ -27,6 +27,9 @@ class TcpWire final : public Wire, public FrameSink {
   void release(std::uint32_t in_port) override;
   std::byte* slot(std::uint32_t out_port) override;
   void send(std::uint32_t out_port, std::size_t bytes) override;
+  bool has_left(std::uint32_t out_port) override {
+    return mesh_.is_flushed(script_.out[out_port].peer.peer.value());
+  }
 
   std::span<std::byte> place_for(std::uint32_t peer, const FrameHeader& header) override;
   void message_complete(std::uint32_t peer, const FrameHeader& header) override;

@@ -19,7 +19,7 @@ namespace {
 std::string failure_of(std::shared_ptr<const Program> program) {
   try {
     HostOptions options;
-    options.patience = std::chrono::milliseconds(300);
+    options.patience = std::chrono::milliseconds(1500);
     HostExecution(std::move(program), options).run(1);
   } catch (const Error& error) {
     return error.what();
@@ -59,7 +59,7 @@ TEST_CASE("a deadlock ends, and says who waits for whom") {
   CHECK(failure_of(exchange(true, false)).empty());
   CHECK(
       failure_of(exchange(false, false)) ==
-      "nothing moved for 300 ms; rank 0, lane 0, step 0, waits for a message from rank 1, lane 0; "
+      "nothing moved for 1500 ms; rank 0, lane 0, step 0, waits for a message from rank 1, lane 0; "
       "rank 1, lane 0, step 0, waits for a message from rank 0, lane 0");
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("a FIFO without room holds the sender, and is said to") {
     program->add(rank, 0, step(2_B).receive(receive).to(output(2_B)));
   }
   CHECK(failure_of(program) ==
-        "nothing moved for 300 ms; rank 0, lane 0, step 1, waits for a free FIFO slot at rank 1, "
+        "nothing moved for 1500 ms; rank 0, lane 0, step 1, waits for a free FIFO slot at rank 1, "
         "lane 0; "
         "rank 1, lane 0, step 1, waits for a free FIFO slot at rank 0, lane 0");
 }

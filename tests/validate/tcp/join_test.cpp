@@ -74,13 +74,13 @@ TEST_CASE("who knows another secret is refused, and told") {
   GroupOfThreads group(2);
   const auto texts = group.run([](const TcpPlace& original) {
     TcpPlace place = original;
-    place.patience = place.rank == 0 ? 1000ms : 60'000ms;
+    place.patience = place.rank == 0 ? 2000ms : 60'000ms;
     place.secret = place.rank == 0 ? "right" : "guess";
     static_cast<void>(join_group(place));
     return std::string("joined");
   });
   CHECK(texts[1] == "rank 0 refused rank 1: wrong secret");
-  CHECK(texts[0].starts_with("rank 0 waited 1000 ms in vain for rank 1; refused 127.0.0.1:"));
+  CHECK(texts[0].starts_with("rank 0 waited 2000 ms in vain for rank 1; refused 127.0.0.1:"));
   CHECK(texts[0].ends_with(": wrong secret"));
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("who was told to run something else, or in another group, is refused")
   GroupOfThreads group(2);
   const auto texts = group.run([what](const TcpPlace& original) {
     TcpPlace place = original;
-    place.patience = place.rank == 0 ? 1000ms : 60'000ms;
+    place.patience = place.rank == 0 ? 2000ms : 60'000ms;
     if (place.rank == 1 && what == 0) {
       place.digest = 8;
     } else if (place.rank == 1) {

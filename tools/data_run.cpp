@@ -1,0 +1,145 @@
+#include "tools/data_run.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "algorithms/table.hpp"
+#include "kernels/with_element.hpp"
+#include "tools/json_text.hpp"
+#include "tools/measure_calls.hpp"
+#include "topology/error.hpp"
+#include "validate/host/host_execution.hpp"
+
+namespace collsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* option = "--inputs";
+
+std::vector<Json> read_inputs(const std::string& file) {
+  std::ifstream stream(file);
+  std::ostringstream text;
+  if (!stream || !(text << stream.rdbuf())) {
+    throw InputError("cannot read " + in_quotes(file), option);
+  }
+  const Json document = Json::parse(text.str(), nullptr, false);
+  const bool fits = document.is_object() && document.contains("inputs") &&
+                    document["inputs"].is_array() && !document["inputs"].empty();
+  if (!fits) {
+    throw InputError(
+        "expected {\"inputs\": [[…], …]}, a list of numbers a rank, in " + in_quotes(file), option);
+  }
+  std::vector<Json> inputs;
+  for (const Json& list : document["inputs"]) {
+    const bool numbers = list.is_array() && std::ranges::all_of(list, &Json::is_number);
+    if (!numbers) {
+      throw InputError(fmt::format("rank {} has no list of numbers", inputs.size()), option);
+    }
+    inputs.push_back(list);
+  }
+  return inputs;
+}
+
+/// The call that takes a list as long as that of the root, or of rank 0.
+CollectiveCall call_for(const MeasureCommand& command, const std::vector<Json>& inputs) {
+  CollectiveCall call;
+  call.kind = collective_of(command.job.collective);
+  call.ranks = static_cast<std::uint32_t>(inputs.size());
+  call.type = data_type_of(command.datatype, "-d");
+  call.op = reduction_of(command.redop, "-o");
+  call.in_place = InPlace::No;
+  const std::vector<std::int64_t> roots = roots_of(command.root, call.kind, call.ranks);
+  if (roots.size() != 1) {
+    throw InputError("one call has one root", "-r");
+  }
+  call.root = Rank(std::max<std::int64_t>(roots.front(), 0));
+  const auto length = static_cast<std::int64_t>(inputs[call.root.index()].size());
+  const bool one_block_a_rank = call.kind == CollectiveKind::ReduceScatter ||
+                                call.kind == CollectiveKind::AllToAll ||
+                                call.kind == CollectiveKind::Scatter;
+  call.count = one_block_a_rank ? length / call.ranks : length;
+  for (std::uint32_t rank = 0; rank < call.ranks; ++rank) {
+    const std::int64_t wanted = call.input_bytes(Rank(rank)) / size_of(call.type);
+    const auto found = static_cast<std::int64_t>(inputs[rank].size());
+    if (found != wanted && !(wanted == 0 && call.root != Rank(rank))) {
+      throw InputError(fmt::format("{} takes {} numbers of rank {}, found {}", name_of(call.kind),
+                                   wanted, rank, found),
+                       option);
+    }
+  }
+  return call;
+}
+
+template <class T>
+T from_json(const Json& number) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return number.get<T>();
+  } else {
+    return T(number.get<float>());
+  }
+}
+template <class T>
+Json to_json(T value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return value;
+  } else {
+    return static_cast<float>(value);
+  }
+}
+
+void fill(RankMemory& memory, const Json& numbers, DataType type) {
+  memory.poison();
+  kernels::with_element(type, [&]<class T>() {
+    for (std::size_t i = 0; i < memory.input().size() / sizeof(T); ++i) {
+      const T value = from_json<T>(numbers[i]);
+      std::memcpy(memory.input().data() + i * sizeof(T), &value, sizeof(T));
+    }
+  });
+}
+
+Json read(RankMemory& memory, DataType type) {
+  Json numbers = Json::array();
+  kernels::with_element(type, [&]<class T>() {
+    for (std::size_t i = 0; i < memory.output().size() / sizeof(T); ++i) {
+      T value{};
+      std::memcpy(&value, memory.output().data() + i * sizeof(T), sizeof(T));
+      numbers.push_back(to_json(value));
+    }
+  });
+  return numbers;
+}
+
+}  // namespace
+
+std::string run_on_data(const MeasureCommand& command, const std::string& file) {
+  const std::vector<Json> inputs = read_inputs(file);
+  const CollectiveCall call = call_for(command, inputs);
+  const MeasuredProgram program = program_for(command, call);
+  HostExecution host(program.program, {std::chrono::seconds(command.timeout)});
+  for (std::uint32_t rank = 0; rank < call.ranks; ++rank) {
+    fill(host.memory(Rank(rank)), inputs[rank], call.type);
+  }
+  host.run(1);
+  Json document;
+  document["schema"] = "collsim/data/1";
+  document["collective"] = name_of(call.kind);
+  document["algorithm"] = program.algorithm;
+  document["datatype"] = name_of(call.type);
+  document["outputs"] = Json::array();
+  for (std::uint32_t rank = 0; rank < call.ranks; ++rank) {
+    document["outputs"].push_back(read(host.memory(Rank(rank)), call.type));
+  }
+  return json_text(document);
+}
+
+}  // namespace collsim
