@@ -15,6 +15,8 @@ namespace {
 /// Several tiles fit the smallest first-level caches (32 KiB).
 constexpr std::size_t tile_bytes = 8192;
 
+// Elements lie in memory that knows only bytes.
+// NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast)
 template <class T>
 T* as(std::byte* bytes) {
   return reinterpret_cast<T*>(bytes);
@@ -23,6 +25,7 @@ template <class T>
 const T* as(const std::byte* bytes) {
   return reinterpret_cast<const T*>(bytes);
 }
+// NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
 
 template <class Operator, class T>
 void reduce_all(std::byte* out, const std::byte* a, const std::byte* b, std::size_t elements) {

@@ -44,13 +44,13 @@ enum class Beyond : std::uint8_t {
   OnlyNan,  ///< numbers take the highest exponent, too: all ones is the only NaN; conversions saturate
 };
 
-/// A binary float of a sign, `exponent_bits` and `mantissa_bits`, stored in Storage.
-template <class Storage, unsigned exponent_bits, unsigned mantissa_bits, Beyond beyond>
+/// A binary float of a sign, `ExponentBits` and `MantissaBits`, stored in Storage.
+template <class Storage, unsigned ExponentBits, unsigned MantissaBits, Beyond Excess>
 struct SmallFloat {
   Storage bits = 0;
 
   /// Bits of the significand, the leading one among them.
-  static constexpr int precision = mantissa_bits + 1;
+  static constexpr int precision = MantissaBits + 1;
 
   SmallFloat() = default;
   COLLSIM_HOST_DEVICE explicit SmallFloat(float value) : bits(rounded(value)) {}
@@ -60,21 +60,21 @@ struct SmallFloat {
     // The exponent counts from another bias: a product puts that right, and subnormals, too.
     const float scaled = float_of_bits(magnitude << shift) * float_of_bits((254U - bias) << 23U);
     const bool is_number =
-        beyond == Beyond::OnlyNan ? magnitude < magnitude_mask : magnitude < infinity;
+        Excess == Beyond::OnlyNan ? magnitude < magnitude_mask : magnitude < infinity;
     const std::uint32_t special = chosen(is_number, 0U, float_infinity);
     const std::uint32_t sign = (std::uint32_t{bits} & sign_mask) << (31U - sign_position);
     return float_of_bits(bits_of_float(scaled) | special | sign);
   }
 
  private:
-  static constexpr unsigned shift = 23U - mantissa_bits;
-  static constexpr unsigned sign_position = exponent_bits + mantissa_bits;
-  static constexpr std::uint32_t bias = (1U << (exponent_bits - 1U)) - 1U;
+  static constexpr unsigned shift = 23U - MantissaBits;
+  static constexpr unsigned sign_position = ExponentBits + MantissaBits;
+  static constexpr std::uint32_t bias = (1U << (ExponentBits - 1U)) - 1U;
   static constexpr std::uint32_t sign_mask = 1U << sign_position;
   static constexpr std::uint32_t magnitude_mask = sign_mask - 1U;
-  static constexpr std::uint32_t infinity = ((1U << exponent_bits) - 1U) << mantissa_bits;
+  static constexpr std::uint32_t infinity = ((1U << ExponentBits) - 1U) << MantissaBits;
   static constexpr std::uint32_t largest =
-      beyond == Beyond::OnlyNan ? magnitude_mask - 1U : infinity - 1U;
+      Excess == Beyond::OnlyNan ? magnitude_mask - 1U : infinity - 1U;
   static constexpr std::uint32_t float_infinity = 0xffU << 23U;
 
   COLLSIM_HOST_DEVICE static Storage rounded(float value) {
@@ -85,19 +85,19 @@ struct SmallFloat {
     const std::uint32_t normal =
         (magnitude - ((127U - bias) << 23U) + (1U << (shift - 1U)) - 1U + odd) >> shift;
     // Subnormal: added to a number whose last bit is worth our smallest, the sum is rounded by the machine.
-    const std::uint32_t magic = (151U - bias - mantissa_bits) << 23U;
+    const std::uint32_t magic = (151U - bias - MantissaBits) << 23U;
     const std::uint32_t subnormal =
         bits_of_float(float_of_bits(magnitude) + float_of_bits(magic)) - magic;
     const bool is_normal = magnitude >= ((128U - bias) << 23U);
     const std::uint32_t finite = chosen(is_normal, normal, subnormal);
-    const std::uint32_t limit = beyond == Beyond::Infinity ? infinity : largest;
-    const bool too_large = is_normal & ((finite > limit) | (magnitude >= float_infinity));
+    const std::uint32_t limit = Excess == Beyond::Infinity ? infinity : largest;
+    const bool too_large = is_normal && (finite > limit || magnitude >= float_infinity);
     const std::uint32_t number = chosen(too_large, limit, finite);
     const std::uint32_t result = chosen(magnitude > float_infinity, nan, number);
     return static_cast<Storage>(result | ((all >> 31U) << sign_position));
   }
   static constexpr std::uint32_t nan =
-      beyond == Beyond::OnlyNan ? magnitude_mask : infinity | (1U << (mantissa_bits - 1U));
+      Excess == Beyond::OnlyNan ? magnitude_mask : infinity | (1U << (MantissaBits - 1U));
 };
 
 using Half = SmallFloat<std::uint16_t, 5, 10, Beyond::Infinity>;

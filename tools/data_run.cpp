@@ -40,6 +40,7 @@ std::vector<Json> read_inputs(const std::string& file) {
         "expected {\"inputs\": [[…], …]}, a list of numbers a rank, in " + in_quotes(file), option);
   }
   std::vector<Json> inputs;
+  inputs.reserve(document["inputs"].size());
   for (const Json& list : document["inputs"]) {
     const bool numbers = list.is_array() && std::ranges::all_of(list, &Json::is_number);
     if (!numbers) {

@@ -57,6 +57,7 @@ std::vector<MeasuredLine> run_plan(const MeasureCommand& command, const MeasureP
   request.patience = std::chrono::seconds(command.timeout);
   ProgressLine progress(command.output);
   std::vector<MeasuredLine> lines;
+  lines.reserve(plan.calls.size());
   for (const MeasureCall& call : plan.calls) {
     progress.show(fmt::format("size {} (line {} of {})", human_bytes(call.call.size()),
                               lines.size() + 1, plan.calls.size()));

@@ -146,6 +146,7 @@ std::string render_measure(const MeasureCommand& command, const MeasurePlan& pla
   PerfHeader header = header_of(command, plan, facts, places);
   std::uint64_t emulated = 0;
   std::vector<PerfRow> rows;
+  rows.reserve(lines.size());
   for (const MeasuredLine& line : lines) {
     rows.push_back(line.row);
     emulated = std::max(emulated, line.out_of_place.emulated_steps);

@@ -16,6 +16,7 @@ namespace {
 using Inputs = std::vector<const std::byte*>;
 using Outputs = std::vector<std::byte*>;
 
+// NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast): elements as bytes
 template <class T>
 const std::byte* bytes_of(const std::vector<T>& values) {
   return reinterpret_cast<const std::byte*>(values.data());
@@ -24,6 +25,7 @@ template <class T>
 std::byte* bytes_of(std::vector<T>& values) {
   return reinterpret_cast<std::byte*>(values.data());
 }
+// NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
 
 /// The loop of a type and operator on one pair of elements.
 template <class T>

@@ -5,9 +5,9 @@
 
 namespace collsim {
 
-ByteBuffer::ByteBuffer(std::size_t size)
-    : owner_(std::make_unique_for_overwrite<std::byte[]>(size + alignment)),
-      size_(size) {  // NOLINT(*-avoid-c-arrays)
+ByteBuffer::ByteBuffer(std::size_t size) : size_(size) {
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays)
+  owner_ = std::make_unique_for_overwrite<std::byte[]>(size + alignment);
   void* start = owner_.get();
   std::size_t space = size + alignment;
   data_ = static_cast<std::byte*>(std::align(alignment, size, start, space));

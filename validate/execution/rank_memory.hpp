@@ -24,8 +24,8 @@ class ByteBuffer {
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  std::unique_ptr<std::byte[]>
-      owner_;  // NOLINT(*-avoid-c-arrays): a vector would write it all once
+  // A vector would write all of it once.
+  std::unique_ptr<std::byte[]> owner_;  // NOLINT(modernize-avoid-c-arrays)
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -257,6 +257,7 @@ std::string RankRun::wait_of(std::uint32_t lane) const {
 
 std::vector<std::string> RankRun::waits() const {
   std::vector<std::string> waits;
+  waits.reserve(running_.size());
   for (const std::uint32_t lane : running_) {
     waits.push_back("rank " + std::to_string(script_.rank.value()) + ", lane " +
                     std::to_string(lane) + ", step " + std::to_string(lanes_[lane].next) + ", " +

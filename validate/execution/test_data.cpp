@@ -62,8 +62,12 @@ double number(T value) {
 /// Summands are whole numbers up to this one.
 template <class T>
 std::uint64_t largest_summand(std::uint32_t ranks) {
-  return std::max<std::uint64_t>(
-      1, (std::uint64_t{1} << static_cast<unsigned>(digits_of<T>())) / ranks);
+  if constexpr (std::is_integral_v<T>) {
+    return 0;  // sums wrap, whatever is summed
+  } else {
+    constexpr std::uint64_t exact = std::uint64_t{1} << static_cast<unsigned>(digits_of<T>());
+    return std::max<std::uint64_t>(1, exact / ranks);
+  }
 }
 
 /// The element of a rank's input, from its random bits.
@@ -169,7 +173,8 @@ void compare(std::span<const std::byte> expected, std::span<const std::byte> fou
   for (std::size_t i = 0; i < found.size() / sizeof(T); ++i) {
     const T is = element_at<T>(found, i);
     const T must_be = element_at<T>(expected, i);
-    const bool same_bits = std::memcmp(&is, &must_be, sizeof(T)) == 0;
+    const bool same_bits = std::ranges::equal(found.subspan(i * sizeof(T), sizeof(T)),
+                                              expected.subspan(i * sizeof(T), sizeof(T)));
     // Not "greater": NaN is never near.
     if (same_bits || std::abs(number(is) - number(must_be)) <= allowed) {
       continue;

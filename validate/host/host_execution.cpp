@@ -75,6 +75,7 @@ HostExecution::HostExecution(std::shared_ptr<const Program> program, const HostO
       options_(options),
       looks_(program_->call().ranks <= std::thread::hardware_concurrency() ? looks_with_own_core
                                                                            : 0) {
+  ranks_.reserve(program_->call().ranks);
   for (std::uint32_t rank = 0; rank < program_->call().ranks; ++rank) {
     ranks_.push_back(std::make_unique<RankState>(*program_, Rank(rank)));
   }

@@ -17,17 +17,17 @@ constexpr std::uint64_t magic =
 constexpr std::chrono::seconds hello_patience{
     2};  // a stranger that says nothing holds up the others so long
 
-template <std::size_t size>
-using Text = std::array<char, size>;
+template <std::size_t Size>
+using Text = std::array<char, Size>;
 
-template <std::size_t size>
-Text<size> packed(std::string_view text) {
-  Text<size> result{};
-  std::copy_n(text.begin(), std::min(text.size(), size - 1), result.begin());
+template <std::size_t Size>
+Text<Size> packed(std::string_view text) {
+  Text<Size> result{};
+  std::copy_n(text.begin(), std::min(text.size(), Size - 1), result.begin());
   return result;
 }
-template <std::size_t size>
-std::string unpacked(const Text<size>& text) {
+template <std::size_t Size>
+std::string unpacked(const Text<Size>& text) {
   return {text.begin(), std::find(text.begin(), text.end() - 1, '\0')};
 }
 
@@ -137,7 +137,7 @@ class Joining {
         const auto hello = receive_struct<Hello>(*socket, limit, who);
         const std::string refusal = objection(hello, least);
         if (!refusal.empty()) {
-          refused_ += "; refused " + who + ": " + refusal;
+          refused_.append("; refused ").append(who).append(": ").append(refusal);
           Answer answer;
           answer.refusal = packed<128>(refusal);
           send_struct(*socket, answer, limit, who);
@@ -153,7 +153,7 @@ class Joining {
         sockets_[hello.rank] = *std::move(socket);
         --missing;
       } catch (const ExecutionError& error) {
-        refused_ += "; refused " + std::string(error.what());
+        refused_.append("; refused ").append(error.what());
       }
     }
   }

@@ -1,7 +1,6 @@
 #include "validate/tcp/socket.hpp"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -24,10 +23,13 @@ namespace collsim {
 
 namespace {
 
+// The system's calls take addresses of any family by a pointer to what they have in common.
+// NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast)
 sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
 const sockaddr* generic(const sockaddr_in& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
+// NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
 
 sockaddr_in address_of(const Endpoint& endpoint) {
   addrinfo hints{};
@@ -73,7 +75,7 @@ bool wait_for(const Socket& socket, short events, Deadline deadline) {
 }
 
 Socket new_socket() {
-  Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.is_open()) {
     throw ExecutionError("cannot open a socket: " + system_error_text(errno));
   }
@@ -135,8 +137,6 @@ Socket connect_to(const Endpoint& endpoint, Deadline deadline, const std::string
   int error = 0;
   do {
     Socket socket = new_socket();
-    const int flags = fcntl(socket.descriptor(), F_GETFL);
-    fcntl(socket.descriptor(), F_SETFL, flags | O_NONBLOCK);
     error = connect(socket.descriptor(), generic(address), sizeof(address)) == 0 ? 0 : errno;
     if (error == EINPROGRESS) {
       if (wait_for(socket, POLLOUT, deadline)) {
@@ -147,7 +147,6 @@ Socket connect_to(const Endpoint& endpoint, Deadline deadline, const std::string
       }
     }
     if (error == 0) {
-      fcntl(socket.descriptor(), F_SETFL, flags);
       return socket;
     }
     std::this_thread::sleep_for(pause);
@@ -159,11 +158,11 @@ Socket connect_to(const Endpoint& endpoint, Deadline deadline, const std::string
 
 std::optional<Socket> accept_from(const Socket& listener, Deadline deadline) {
   while (wait_for(listener, POLLIN, deadline)) {
-    Socket socket(accept4(listener.descriptor(), nullptr, nullptr, SOCK_CLOEXEC));
+    Socket socket(accept4(listener.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.is_open()) {
       return socket;
     }
-    if (errno != EINTR && errno != ECONNABORTED) {
+    if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
       throw ExecutionError("cannot accept a connection: " + system_error_text(errno));
     }
   }
@@ -213,7 +212,6 @@ void make_quick(const Socket& socket) {
   const int unsent_bytes = 16'384;
   setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes,
              sizeof(unsent_bytes));
-  fcntl(socket.descriptor(), F_SETFL, fcntl(socket.descriptor(), F_GETFL) | O_NONBLOCK);
 }
 
 }  // namespace collsim

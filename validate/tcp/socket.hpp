@@ -2,7 +2,7 @@
 
 // TCP sockets with deadlines: what a group of processes joins and talks through.
 //
-// IPv4 only. Every wait ends at its deadline with an ExecutionError that says who was waited for.
+// IPv4 only, and no call blocks: sockets are waited for. Every wait ends at its deadline with an ExecutionError that says who was waited for.
 
 #include <chrono>
 #include <cstddef>
@@ -59,8 +59,7 @@ void send_all(const Socket& socket, std::span<const std::byte> bytes, Deadline d
 void receive_all(const Socket& socket, std::span<std::byte> bytes, Deadline deadline,
                  const std::string& who);
 
-/// Reads and writes return at once from here on, small messages leave at once, and the kernel takes little more than it
-/// can send now.
+/// Small messages leave at once, and the kernel takes little more than it can send now.
 void make_quick(const Socket& socket);
 
 /// Of `errno`.

@@ -131,6 +131,7 @@ TcpGroup::TcpGroup(const TcpPlace& place)
 std::vector<std::string> TcpGroup::exchange(std::string own) {
   const std::string all = joined_texts(std::move(own));
   std::vector<std::string> texts;
+  texts.reserve(ranks_);
   std::size_t at = 0;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const std::size_t colon = all.find(':', at);

@@ -36,6 +36,7 @@ class GroupOfThreads {
   std::vector<std::string> run(const std::function<std::string(const TcpPlace&)>& work) {
     {
       std::vector<std::jthread> threads;
+      threads.reserve(ranks_);
       for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
         threads.emplace_back([this, rank, &work] {
           try {
