@@ -1,6 +1,7 @@
 #include "sim/calibration_record.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "topology/error.hpp"
 #include "topology/quantity_text.hpp"
@@ -50,6 +51,15 @@ std::vector<OutsideFit> outside(const CalibrationRecord& record, const Collectiv
     found.push_back(
         {"ranks", std::to_string(call.ranks),
          range_text(std::to_string(record.least_ranks), std::to_string(record.most_ranks))});
+  }
+  return found;
+}
+
+std::vector<OutsideFit> outside(const std::vector<CalibrationRecord>& records,
+                                const CollectiveCall& call, std::uint32_t nodes) {
+  std::vector<OutsideFit> found;
+  for (const CalibrationRecord& record : records) {
+    std::ranges::move(outside(record, call, nodes), std::back_inserter(found));
   }
   return found;
 }

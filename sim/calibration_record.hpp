@@ -47,5 +47,8 @@ struct OutsideFit {
 /// In what a call is outside of what was fitted. Empty: it is inside.
 [[nodiscard]] std::vector<OutsideFit> outside(const CalibrationRecord& record,
                                               const CollectiveCall& call, std::uint32_t nodes);
+/// The same of all the records of a set.
+[[nodiscard]] std::vector<OutsideFit> outside(const std::vector<CalibrationRecord>& records,
+                                              const CollectiveCall& call, std::uint32_t nodes);
 
 }  // namespace collsim

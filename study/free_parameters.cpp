@@ -148,12 +148,13 @@ void FreeParameters::add_effects(const Sensitivities& effects, std::vector<doubl
 }
 
 FreeParameter* FreeParameters::free_leader(CostItem item) {
-  const std::optional<CostItem> leader = leader_of(item);
-  if (!leader) {
-    return nullptr;
+  for (std::optional<CostItem> leader = leader_of(item); leader; leader = leader_of(*leader)) {
+    const auto found = std::ranges::find(free_, *leader, &FreeParameter::item);
+    if (found != free_.end()) {
+      return &*found;
+    }
   }
-  const auto found = std::ranges::find(free_, *leader, &FreeParameter::item);
-  return found == free_.end() ? nullptr : &*found;
+  return nullptr;
 }
 
 FitBounds FreeParameters::bounds_of(const CostDefinition& definition) const {

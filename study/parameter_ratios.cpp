@@ -20,13 +20,14 @@ std::optional<CostItem> leader_of(CostItem item) {
     case SimpleSliceReduce:
       return SimpleSliceCopy;
     case ShareNvlinkSendRecv:
-    case SimpleLocalRate:
     case SimpleChannelRate:
     case SimpleNarrowRate:
     case LL128GpuRate:
+      return ShareNvlink;
+    case SendRecvLLRate:
     case SendRecvChannelRate:
     case SendRecvReceiveRate:
-      return ShareNvlink;
+      return SimpleLocalRate;
     case MulticastHandoff:
     case MulticastStart:
       return MulticastStage;

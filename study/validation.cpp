@@ -74,6 +74,7 @@ void simulate(Work& work, const TableToValidate& table) {
     row.algorithm = call->program.algorithm;
     row.protocol = call->program.protocol;
     row.channels = call->program.channels;
+    row.outside = outside(table.costs->records, call->call, table.table->nodes);
     row.rival_times.at(static_cast<std::size_t>(Rival::NcclFormula)) = nccl_formula(*call);
     work.done = std::move(row);
   } catch (const InputError& error) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/calibration_record.hpp"
 #include "sim/costs.hpp"
 #include "study/measured_calls.hpp"
 #include "study/prediction_errors.hpp"
@@ -45,6 +46,8 @@ struct ValidatedRow {
   std::string algorithm;  ///< "nccl-ring"
   std::string protocol;   ///< "LL128"
   std::uint32_t channels = 0;
+  std::vector<OutsideFit>
+      outside;  ///< in what it is outside of the calls that the parameters were fitted to
   /// By Rival: what it predicts. Rows that stand apart have none.
   std::array<std::optional<Duration>, rivals.size()> rival_times{};
 };

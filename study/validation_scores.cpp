@@ -70,6 +70,10 @@ std::optional<double> apart(const ValidatedRow& row) {
   return row.apart != Apart::No ? std::optional(row.error) : std::nullopt;
 }
 
+std::optional<double> outside_fit(const ValidatedRow& row) {
+  return row.outside.empty() ? std::nullopt : counted(row);
+}
+
 ErrorOf of_rival(std::size_t rival) {
   return [rival](const ValidatedRow& row) -> std::optional<double> {
     const std::optional<Duration>& time = row.rival_times.at(rival);
@@ -84,6 +88,7 @@ ValidationScores score(const Validation& validation) {
   ValidationScores scores;
   scores.summary = scores_of(validation, rows_of(validation, counted));
   scores.apart = scores_of(validation, rows_of(validation, apart));
+  scores.outside_fit = score_of(rows_of(validation, outside_fit));
   for (std::size_t rival = 0; rival < rivals.size(); ++rival) {
     scores.rival.at(rival) = scores_of(validation, rows_of(validation, of_rival(rival)));
   }

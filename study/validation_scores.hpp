@@ -41,6 +41,8 @@ struct ValidationScores {
   Scores summary;
   std::array<Scores, rivals.size()> rival;  ///< by Rival, of the rows of the summary
   Scores apart;                             ///< of the rows that stand apart
+  Score
+      outside_fit;  ///< of the rows of the summary that are outside of what the parameters were fitted to
   std::vector<Score> runs;  ///< by run: those of its rows that count, or of all if none does
   std::vector<std::array<Score, rivals.size()>> run_rivals;
   std::size_t suspect = 0;  ///< rows that stand apart, by reason

@@ -1,6 +1,7 @@
 #include "tools/render_validation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -91,6 +92,28 @@ const Score& rival_score(const ValidationView& view, Rival rival) {
   return view.scores.rival.at(static_cast<std::size_t>(rival)).all;
 }
 
+/// Rows on which the parameters say more than they were fitted to, and in what.
+std::string outside_fit_text(const ValidationView& view) {
+  const Score& score = view.scores.outside_fit;
+  if (score.errors.points == 0) {
+    return {};
+  }
+  std::vector<std::string> texts;
+  for (const ValidatedRun& run : view.validation.runs) {
+    for (const ValidatedRow& row : run.rows) {
+      for (const OutsideFit& outside : row.outside) {
+        const std::string text = fmt::format("{} (fitted: {})", outside.what, outside.fitted);
+        if (row.apart == Apart::No && std::ranges::find(texts, text) == texts.end()) {
+          texts.push_back(text);
+        }
+      }
+    }
+  }
+  return fmt::format("  {} of the rows {} outside of what the parameters were fitted to, {}: {}.\n",
+                     grouped(score.errors.points), score.errors.points == 1 ? "is" : "are",
+                     both(score), fmt::join(texts, ", "));
+}
+
 std::string summary_text(const ValidationView& view) {
   TextTable table = score_table();
   add_score(table, view, "collsim", view.scores.summary.all);
@@ -106,7 +129,7 @@ std::string summary_text(const ValidationView& view) {
   if (rival_score(view, Rival::BestLine).errors.points < rows) {
     text += "  A straight line needs two sizes of a table.\n";
   }
-  return text;
+  return text + outside_fit_text(view);
 }
 
 /// collsim and its rivals side by side.

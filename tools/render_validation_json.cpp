@@ -85,6 +85,14 @@ ordered_json scores_json(const ValidationView& view, const Scores& scores) {
   return json;
 }
 
+ordered_json outside_names(const ValidatedRow& row) {
+  ordered_json names = ordered_json::array();
+  for (const OutsideFit& outside : row.outside) {
+    names.push_back(outside.what);
+  }
+  return names;
+}
+
 ordered_json row_json(const ValidatedRow& row) {
   ordered_json json{{"bytes", row.row->bytes.count()},
                     {"in_place", in_place_json(*row.row)},
@@ -95,6 +103,7 @@ ordered_json row_json(const ValidatedRow& row) {
                     {"protocol", row.protocol},
                     {"channels", row.channels},
                     {"suspect", row.row->suspect},
+                    {"outside_fit", outside_names(row)},
                     {"apart", row.apart != Apart::No}};
   ordered_json of_rivals = ordered_json::object();
   for (const Rival rival : rivals) {
@@ -169,6 +178,7 @@ std::string render_validation_json(const ValidationView& view) {
         scores_json(view, view.scores.rival.at(static_cast<std::size_t>(rival)));
   }
   document["apart"] = scores_json(view, view.scores.apart);
+  document["outside_fit"] = score_json(view, view.scores.outside_fit);
   document["runs"] = ordered_json::array();
   for (std::size_t i = 0; i < view.validation.runs.size(); ++i) {
     document["runs"].push_back(run_json(view, i));

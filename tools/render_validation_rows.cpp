@@ -33,6 +33,22 @@ std::string_view why_apart(Apart apart) {
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
 
+/// "outside: size, nodes": of what the parameters were fitted to.
+std::string where_outside(const ValidatedRow& row) {
+  std::string text;
+  for (const OutsideFit& outside : row.outside) {
+    text += (text.empty() ? "outside: " : ", ") + outside.what;
+  }
+  return text;
+}
+
+/// What is special about a row.
+std::string marks(const ValidatedRow& row) {
+  const std::string apart(why_apart(row.apart));
+  const std::string outside = where_outside(row);
+  return apart + (apart.empty() || outside.empty() ? "" : "; ") + outside;
+}
+
 /// An error as a stroke: to the left too fast, to the right too slow, a column for each 2 %.
 std::string stroke(double error) {
   constexpr int most = 12;
@@ -56,11 +72,11 @@ std::string run_text(const ValidationView& view, const ValidatedRun& run) {
     table.add_column(heading, Align::Left);
   }
   for (const ValidatedRow& row : run.rows) {
-    table.add_row(
-        {grouped(static_cast<std::uint64_t>(row.row->bytes.count())),
-         in_place_text(*row.row, "yes", "no"), fmt::format("{:.2f}", microseconds(row.row->time)),
-         fmt::format("{:.2f}", microseconds(row.predicted)), signed_percent(row.error),
-         stroke(row.error), row.algorithm, row.protocol, std::string(why_apart(row.apart))});
+    table.add_row({grouped(static_cast<std::uint64_t>(row.row->bytes.count())),
+                   in_place_text(*row.row, "yes", "no"),
+                   fmt::format("{:.2f}", microseconds(row.row->time)),
+                   fmt::format("{:.2f}", microseconds(row.predicted)), signed_percent(row.error),
+                   stroke(row.error), row.algorithm, row.protocol, marks(row)});
   }
   const std::string machine = view.machines.size() > 1 ? run.table->machine + ": " : "";
   return fmt::format("\n{}{}, {}\n{}", machine, what_ran(*run.table->run),
@@ -86,7 +102,8 @@ std::string csv_line(const ValidatedRun& run, const ValidatedRow& row) {
                                   row.protocol,
                                   std::to_string(row.channels),
                                   row.row->suspect ? "true" : "false",
-                                  row.apart != Apart::No ? "true" : "false"};
+                                  row.apart != Apart::No ? "true" : "false",
+                                  row.outside.empty() ? "false" : "true"};
   for (const std::optional<Duration>& time : row.rival_times) {
     fields.push_back(time ? fmt::format("{}", microseconds(*time)) : "");
   }
@@ -106,7 +123,8 @@ std::string validation_rows_text(const ValidationView& view) {
 std::string render_validation_csv(const ValidationView& view) {
   std::string text =
       "machine,cluster,collective,ranks,nodes,datatype,nccl,launch,bytes,in_place,measured_us,"
-      "predicted_us,error,algorithm,protocol,channels,suspect,apart,best_line_us,nccl_formula_us,"
+      "predicted_us,error,algorithm,protocol,channels,suspect,apart,outside_fit,best_line_us,nccl_"
+      "formula_us,"
       "constant_busbw_us\n";
   for (const ValidatedRun& run : view.validation.runs) {
     for (const ValidatedRow& row : run.rows) {

@@ -54,11 +54,7 @@ UsedParameters used_parameters(const CostParameters& costs, const Cluster& clust
   UsedParameters used = parameters_where(costs, [&effects](CostItem item) {
     return std::abs(effects.at(static_cast<std::size_t>(item))) >= decides;
   });
-  for (const CalibrationRecord& record : costs.records) {
-    for (OutsideFit& outside : outside(record, job.call, nodes)) {
-      used.outside.push_back(std::move(outside));
-    }
-  }
+  used.outside = outside(costs.records, job.call, nodes);
   return used;
 }
 

@@ -99,6 +99,20 @@ TEST_CASE("a suspect row stands apart, and no rival learns from it") {
   CHECK(scores.suspect == 1);
 }
 
+TEST_CASE("a row larger than any that the parameters were fitted to says so") {
+  TwoGpus two({512_MiB, 1_GiB});
+  REQUIRE(two.machine.costs().records.size() == 1);
+  REQUIRE(two.machine.costs().records.front().most_bytes == 512_MiB);
+  const Validation validation = two.result();
+  const auto& rows = validation.runs.front().rows;
+  CHECK(rows[0].outside.empty());
+  REQUIRE(rows[1].outside.size() == 1);
+  CHECK(rows[1].outside.front().what == "size");
+  const ValidationScores scores = score(validation);
+  CHECK(scores.summary.all.errors.points == 2);
+  CHECK(scores.outside_fit.errors.points == 1);
+}
+
 TEST_CASE("small rows of a launch that is not known stand apart") {
   TwoGpus two({4_KiB, 1_MiB, 2_MiB}, LaunchMode::Unknown);
   CHECK(apart_of(two.result()) ==
