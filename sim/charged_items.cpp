@@ -51,7 +51,7 @@ void add_steps(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
 }
 
 void add_messages(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
-  add(set, {HostRate, NetworkMessage, NetworkRendezvous, NetworkLateness});
+  add(set, {HostRate, NetworkMessage, NetworkRendezvous, NetworkLateness, NetworkReduction});
   if (protocol == WireProtocol::LL) {
     add(set, {LLHopNvlink, LLHopPcie, LLHopHost, LLHopNetwork, LLNetworkRate});
   } else if (protocol == WireProtocol::LL128) {

@@ -72,9 +72,19 @@ void check_totals(const Graph& graph, const std::vector<LinkUse>& links) {
 }
 
 Reduction reduction_of(const Program& program) {
-  const bool multicast =
-      program.lane_count(Rank(0)) > 0 && program.lane(Rank(0), 0).kernel == Kernel::Multicast;
-  return multicast ? Reduction::InNetwork : Reduction::AtRanks;
+  if (program.lane_count(Rank(0)) > 0 && program.lane(Rank(0), 0).kernel == Kernel::Multicast) {
+    return Reduction::InNetwork;
+  }
+  for (std::uint32_t rank = 0; rank < program.call().ranks; ++rank) {
+    for (std::uint32_t number = 0; number < program.lane_count(Rank(rank)); ++number) {
+      const Lane lane = program.lane(Rank(rank), number);
+      // Only what the fabric's switches do has no threads.
+      if (lane.protocol != WireProtocol::None && lane.threads == 0) {
+        return Reduction::InNetwork;
+      }
+    }
+  }
+  return Reduction::AtRanks;
 }
 
 /// What a run of any number of calls says about a group of the job.

@@ -100,6 +100,8 @@ constexpr std::array<CostDefinition, cost_items> definitions{{
      "until the receiver has answered them"},
     {NetworkLateness, "network", "lateness", CostUnit::Picoseconds,
      "by how much messages are late in the mean: of several GPUs' the last one counts"},
+    {NetworkReduction, "network", "reduction", CostUnit::Picoseconds,
+     "until the result of a reduction by switches is there, without the wire"},
     {LLNetworkRate, "ll", "network_rate", CostUnit::RateUnits,
      "lines that a block reads in host memory, where they arrive; in bytes on the wire"},
     {ShareNvlink, "share", "nvlink", CostUnit::Millionths,
@@ -154,6 +156,7 @@ bool is_of_network(CostItem item) {
     case NetworkEager:
     case NetworkRendezvous:
     case NetworkLateness:
+    case NetworkReduction:
     case LLNetworkRate:
     case ShareNetwork:
       return true;

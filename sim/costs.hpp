@@ -81,6 +81,7 @@ enum class CostItem : std::uint8_t {
   NetworkEager,
   NetworkRendezvous,
   NetworkLateness,
+  NetworkReduction,
   LLNetworkRate,
   // What of a link's nominal rate data can have.
   ShareNvlink,

@@ -96,7 +96,7 @@ void LaneEngine::worked(OperationId id, std::uint32_t index) {
   go_on(operation, index);
 }
 
-/// Flags only: the data stay where the peer reads them.
+/// Flags only: the data stay where the peer reads them, or the switches of the fabric, which a proxy tells.
 void LaneEngine::post_messages(OperationState& operation, std::uint32_t index) {
   const LaneState& lane = operation.lanes[index];
   if (lane.movement != Movement::Post) {
@@ -105,10 +105,15 @@ void LaneEngine::post_messages(OperationState& operation, std::uint32_t index) {
   for (std::uint32_t number = 0; number < lane.sends.count; ++number) {
     const std::uint32_t id = new_message(operation, index, lane.sends.first + number);
     std::copy_n(vector_of(operation, index), width_, messages_.vector(id));
-    set_out(operation, id, static_cast<std::uint32_t>(layout_.wire(LevelId(0))));
     if (options_->critical_path) {
       remember_sent(operation, messages_[id], false);
     }
+    if (routes_.kind(messages_[id].path) == PathKind::Network) {
+      messages_[id].posted = true;
+      give_to_proxy(operation, id);
+      continue;
+    }
+    set_out(operation, id, static_cast<std::uint32_t>(layout_.wire(LevelId(0))));
     release_path(messages_[id].path);
   }
 }

@@ -34,15 +34,22 @@ void LaneEngine::staged(std::uint32_t id) {
   end.capped = lane.work;
   end.elapsed = lane.work;
   message_left(operation, id, end);
-  const Duration work = options_->costs->time(CostItem::NetworkMessage);
-  if (work == Duration{}) {
-    queue_for_wire(operation, id);
-  } else {
-    messages_[id].stage = MessageStage::Proxy;
-    network_->start(proxy_of(routes_.sender(message.path)), Bytes(work.count()), id,
-                    {1, lane.multiplicity, {}});
-  }
+  give_to_proxy(operation, id);
   send_left(operation, id, end);
+}
+
+void LaneEngine::give_to_proxy(OperationState& operation, std::uint32_t id) {
+  const LaneState& lane = operation.lanes[messages_[id].from_lane];
+  const Duration work = lane.protocol == WireProtocol::None
+                            ? Duration{}
+                            : options_->costs->time(CostItem::NetworkMessage);
+  if (work == Duration{}) {
+    leave_proxy(operation, id);
+    return;
+  }
+  messages_[id].stage = MessageStage::Proxy;
+  network_->start(proxy_of(routes_.sender(messages_[id].path)), Bytes(work.count()), id,
+                  {1, lane.multiplicity, {}});
 }
 
 PathId LaneEngine::proxy_of(DeviceId gpu) {
@@ -61,7 +68,20 @@ void LaneEngine::proxy_done(const Departure& departure) {
   const Message& message = messages_[departure.tag];
   messages_.vector(departure.tag)[layout_.cost(CostItem::NetworkMessage)] +=
       departure.elapsed.count();
-  queue_for_wire(*operations_[message.operation.index()], departure.tag);
+  leave_proxy(*operations_[message.operation.index()], departure.tag);
+}
+
+/// Onto the wire, or into the hands of what fetches it from there.
+void LaneEngine::leave_proxy(OperationState& operation, std::uint32_t id) {
+  Message& message = messages_[id];
+  if (!message.posted) {
+    queue_for_wire(operation, id);
+    return;
+  }
+  message.left = queue_->now();
+  message.arrival = message.left;
+  queue_->push({message.arrival, EventPhase::Arrival, id, 0});
+  release_path(message.path);
 }
 
 void LaneEngine::queue_for_wire(OperationState& operation, std::uint32_t id) {

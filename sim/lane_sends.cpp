@@ -41,9 +41,17 @@ void LaneEngine::return_credit(OperationState& operation, const Message& message
     return;
   }
   operation.fifo_used.remove(message.from_lane, message.send_slot);
-  if (sender.stage == LaneStage::Credit) {
-    runnable_.push_back({operation.id, message.from_lane});
+  if (sender.stage != LaneStage::Credit) {
+    return;
   }
+  // People see that it waited; a fit needs to know for what: the receiver's way to this moment.
+  const Time now = queue_->now();
+  if (options_->attribute == AttributeTo::Limits && now > sender.clock &&
+      has_credit(operation, message.from_lane)) {
+    sender.clock = now;
+    follow(operation, message.from_lane, vector_of(operation, message.to_lane));
+  }
+  runnable_.push_back({operation.id, message.from_lane});
 }
 
 void LaneEngine::start_sends(OperationState& operation, std::uint32_t index) {
@@ -196,6 +204,11 @@ void LaneEngine::set_out(OperationState& operation, std::uint32_t id, std::uint3
     if (message.stage == MessageStage::Wire) {
       message.arrival = checked_add(message.arrival, add_network_delay(operation, id));
       keep_order(operation, id);
+    } else if (routes_.kind(message.path) == PathKind::Network) {
+      // Not by a proxy: it is what the fabric's switches have reduced.
+      const Duration reduction = options_->costs->time(CostItem::NetworkReduction);
+      message.arrival = checked_add(message.arrival, reduction);
+      vector[layout_.cost(CostItem::NetworkReduction)] += reduction.count();
     }
     if (options_->attribute == AttributeTo::Limits && hand_off.shown > Duration{}) {
       vector[layout_.cost(hand_off.item)] += hand_off.hidden.count();
@@ -301,13 +314,21 @@ PathId LaneEngine::open_path(const OperationState& operation, std::uint32_t inde
   const std::uint32_t number = operation.lane_number(index);
   const std::uint32_t channel = program.lane(rank, number).channel;
   const WireProtocol protocol = operation.lanes[index].protocol;
-  const Waypoints waypoints = program.waypoints(rank, number, slot);
-  if (waypoints == Waypoints{}) {
+  const std::vector<DeviceId> stops = stops_to(operation, {rank, number, slot}, peer);
+  if (stops.empty()) {
     return routes_.open(operation.gpu(rank), operation.gpu(peer), channel, protocol);
   }
-  const std::vector<DeviceId> stops =
-      stops_of(*cluster_, *operation.communicator, rank, peer, waypoints);
   return routes_.open_through(operation.gpu(rank), operation.gpu(peer), stops, channel, protocol);
+}
+
+/// What a send slot's messages go through; nothing: as routed.
+std::vector<DeviceId> LaneEngine::stops_to(const OperationState& operation, const Connection& from,
+                                           Rank peer) const {
+  const Waypoints waypoints = operation.program->waypoints(from.peer, from.lane, from.slot);
+  if (waypoints == Waypoints{}) {
+    return {};
+  }
+  return stops_of(*cluster_, *operation.communicator, from.peer, peer, waypoints);
 }
 
 void LaneEngine::forget_targets(LaneState& lane) {

@@ -1,5 +1,7 @@
-// Steps that read and write through a switch (Movement::Multimem): one transfer over a tree of links
-// stands for all their messages.
+// Steps that read and write through switches (Movement::Multimem): one transfer over a tree of links
+// stands for all their messages. Between the GPUs of a node it is the switch that joins them (NVLink
+// SHARP); between nodes, those of the fabric (SHARP): what all send goes up the tree of the routes to the
+// lane's rank, and the result down again.
 
 #include <algorithm>
 
@@ -28,7 +30,37 @@ PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t 
   return path;
 }
 
+bool LaneEngine::goes_through_fabric(const OperationState& operation, std::uint32_t index) const {
+  const LaneState& lane = operation.lanes[index];
+  if (lane.receives.count == 0) {
+    return false;
+  }
+  const Connection from =
+      operation.program->receive_from(lane.rank, operation.lane_number(index), lane.receives.first);
+  const Graph& graph = cluster_->graph();
+  return graph.device(operation.gpu(from.peer)).node != graph.device(operation.gpu(lane.rank)).node;
+}
+
+PathId LaneEngine::open_through_fabric(const OperationState& operation, std::uint32_t index) {
+  const LaneState& lane = operation.lanes[index];
+  const DeviceId root = operation.gpu(lane.rank);
+  std::vector<Route> to_root;
+  for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
+    const Connection from = operation.program->receive_from(lane.rank, operation.lane_number(index),
+                                                            lane.receives.first + slot);
+    const std::vector<DeviceId> stops = stops_to(operation, from, lane.rank);
+    const DeviceId gpu = operation.gpu(from.peer);
+    to_root.push_back(stops.empty()
+                          ? cluster_->router().route(gpu, root, lane.channel)
+                          : cluster_->router().route_through(gpu, root, stops, lane.channel));
+  }
+  return routes_.open_reduction(to_root);
+}
+
 PathId LaneEngine::open_through_switch(const OperationState& operation, std::uint32_t index) {
+  if (goes_through_fabric(operation, index)) {
+    return open_through_fabric(operation, index);
+  }
   const LaneState& lane = operation.lanes[index];
   const std::uint32_t number = operation.lane_number(index);
   std::vector<DeviceId> read_from;

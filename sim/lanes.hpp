@@ -122,6 +122,8 @@ class LaneEngine {
   SendTarget connect(const OperationState& operation, std::uint32_t lane, std::uint32_t slot);
   PathId open_path(const OperationState& operation, std::uint32_t lane, std::uint32_t slot,
                    Rank peer);
+  [[nodiscard]] std::vector<DeviceId> stops_to(const OperationState& operation,
+                                               const Connection& from, Rank peer) const;
   void forget_targets(LaneState& lane);
   void return_credit(OperationState& operation, const Message& message);
   void count_transfer();
@@ -140,12 +142,16 @@ class LaneEngine {
   // lane_switch.cpp: transfers of several messages at once, through a switch
   void start_through_switch(OperationState& operation, std::uint32_t lane);
   [[nodiscard]] PathId path_through_switch(OperationState& operation, std::uint32_t lane);
+  [[nodiscard]] bool goes_through_fabric(const OperationState& operation, std::uint32_t lane) const;
+  PathId open_through_fabric(const OperationState& operation, std::uint32_t lane);
   void left_through_switch(const Departure& departure);
   PathId open_through_switch(const OperationState& operation, std::uint32_t lane);
 
   // lane_network.cpp: messages that a proxy sends
   void stage_message(OperationState& operation, std::uint32_t message);
+  void give_to_proxy(OperationState& operation, std::uint32_t message);
   void proxy_done(const Departure& departure);
+  void leave_proxy(OperationState& operation, std::uint32_t message);
   void queue_for_wire(OperationState& operation, std::uint32_t message);
   void start_on_wire(OperationState& operation, std::uint32_t message);
   void left_wire(const Departure& departure);

@@ -42,6 +42,7 @@ struct Message {
   PathId path;
   std::uint32_t stretch = no_index;  ///< of the critical path, see critical_path.hpp
   bool in_use = false;               ///< false: in the pool's free list
+  bool posted = false;               ///< nothing of it travels: what receives it fetches the bytes
   MessageStage stage = MessageStage::Direct;
   Bytes bytes;
   Time start;    ///< its first byte left

@@ -119,6 +119,18 @@ SwitchHops hops_over_switch(const Graph& graph, const Router& router, DeviceId f
   return {route.hops[0].link, route.hops[1].link};
 }
 
+/// The link back; of parallel ones that with the same place among them.
+LinkId link_against(const Graph& graph, LinkId id) {
+  const Link& link = graph.link(id);
+  const auto there = graph.links_between(link.source, link.target);
+  const auto back = graph.links_between(link.target, link.source);
+  const auto place = static_cast<std::size_t>(std::ranges::find(there, id) - there.begin());
+  if (place >= back.size()) {
+    throw InputError("a reduction in the network needs a link back against " + graph.name(id));
+  }
+  return back[place];
+}
+
 /// Once more over a link.
 void add_once(Route& route, LinkId link) {
   const auto hop = std::ranges::find(route.hops, link, &RouteHop::link);
@@ -157,6 +169,35 @@ PathId OpenRoutes::open_multimem(DeviceId gpu, std::span<const DeviceId> read_fr
              device == gpu ? own_down : hops_over_switch(*graph_, *router_, gpu, device).down);
   }
   return take(std::move(route), PathKind::Nvlink);
+}
+
+PathId OpenRoutes::open_reduction(std::span<const Route> to_root) {
+  std::vector<LinkId> up;
+  bool forks = false;
+  for (const Route& route : to_root) {
+    forks = forks || is_sprayed(route);
+    for (const RouteHop& hop : route.hops) {
+      up.push_back(hop.link);
+    }
+  }
+  const auto place = [this](LinkId id) { return std::pair(graph_->link(id).source, id); };
+  std::ranges::sort(up, {}, place);
+  const auto again = std::ranges::unique(up);
+  up.erase(again.begin(), again.end());
+  const auto source = [this](LinkId id) { return graph_->link(id).source; };
+  forks = forks || std::ranges::adjacent_find(up, {}, source) != up.end();
+  if (forks) {
+    throw InputError("a reduction in the network takes one tree, and the routes to " +
+                         graph_->name(graph_->link(to_root.front().hops.back().link).target) +
+                         " fork",
+                     "fabric.routing", "static routing, as InfiniBand has it");
+  }
+  Route tree;
+  for (const LinkId id : up) {
+    tree.hops.push_back({id, 1, 1});
+    tree.hops.push_back({link_against(*graph_, id), 1, 1});
+  }
+  return take(std::move(tree), PathKind::Network);
 }
 
 PathId OpenRoutes::open_resource(LinkId resource) {

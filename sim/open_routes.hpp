@@ -33,6 +33,10 @@ class OpenRoutes {
   /// Throws: InputError where one switch does not join them.
   PathId open_multimem(DeviceId gpu, std::span<const DeviceId> read_from,
                        std::span<const DeviceId> write_to);
+  /// Opens a tree of links between GPUs, over which switches reduce what goes to the root and send the
+  /// result back: each link of the routes to the root once, and the one against it once.
+  /// Throws: InputError where there is no link back, or the routes do not make a tree.
+  PathId open_reduction(std::span<const Route> to_root);
   /// Opens one resource that is no link (see Network::add_resource).
   PathId open_resource(LinkId resource);
   void retain(PathId path) { ++paths_[path.index()].users; }

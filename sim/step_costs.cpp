@@ -90,6 +90,9 @@ double wide_part(const CostParameters& costs, const LaneWork& work) {
 }
 
 StepCost simple_cost(const CostParameters& costs, const LaneWork& work, const StepWork& step) {
+  if (step.movement == Movement::Multimem) {
+    return {};  // the fabric's switches do it, and no block
+  }
   const Primitive primitive = step.primitive;
   const bool reducing = reduces(primitive);
   StepCost cost;
@@ -149,8 +152,9 @@ StepCost multicast_cost(const CostParameters& costs, const StepWork& step) {
     cost.held.time = costs.time(CostItem::MulticastStage);
   }
   cost.work.item = CostItem::MulticastCopyRate;
-  const bool in_registers = step.movement == Movement::Route &&
-                            (step.to_scratch || (step.continues && sends(step.primitive)));
+  const bool goes_on = step.continues && sends(step.primitive);
+  const bool in_registers = (step.movement == Movement::Route && (step.to_scratch || goes_on)) ||
+                            (step.movement == Movement::Post && !step.to_scratch && goes_on);
   if (step.movement != Movement::Multimem && !in_registers) {
     cost.work.time = time_at(costs.rate(CostItem::MulticastCopyRate), step.bytes, 1, 1);
   }

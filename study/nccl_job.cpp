@@ -50,6 +50,12 @@ nccl::Contender choose_wanted(const nccl::Decisions& decisions, const nccl::Call
     reasons = nccl::name(contenders.front().algorithm, contenders.front().protocol) + ": " +
               std::string(nccl::rule(*contenders.front().excluded));
   }
+  const bool collnet = wish.algorithm == nccl::Algorithm::CollNetDirect ||
+                       wish.algorithm == nccl::Algorithm::CollNetChain;
+  if (collnet && decisions.configuration().collnet && !decisions.communicator().collnet) {
+    throw InputError("NCCL would not run this here: no switch of the fabric reduces", {},
+                     "where they do, the description says so: fabric.reduction=sharp");
+  }
   throw InputError("NCCL would not run this here: " + reasons);
 }
 
@@ -127,6 +133,14 @@ std::span<const NcclAlgorithm> nccl_algorithms() {
       {"nvls-tree",
        "nvls in nodes, double binary trees over them",
        nccl::Algorithm::NvlsTree,
+       {AllReduce}},
+      {"collnet-direct",
+       "the fabric's switches reduce for a head a NIC (SHARP)",
+       nccl::Algorithm::CollNetDirect,
+       {AllReduce}},
+      {"collnet-chain",
+       "the fabric's switches reduce for the head of a chain (SHARP)",
+       nccl::Algorithm::CollNetChain,
        {AllReduce}},
       {"pat",
        "parallel aggregated trees, a GPU a node",

@@ -8,6 +8,7 @@
 #include "study/compare.hpp"
 #include "tools/cli.hpp"
 #include "tools/cluster_options.hpp"
+#include "tools/compare_nccl.hpp"
 #include "tools/job_options.hpp"
 #include "tools/option_values.hpp"
 #include "tools/output.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 struct CompareCommand {
   ClusterOptions cluster;
+  NcclRunOptions nccl;
   JobOptions job;
   CallOptions call;
   OutputOptions output;
@@ -63,8 +65,9 @@ class Timings {
     }
     running_.clear();
   }
-  [[nodiscard]] RunInfo of(const CollectiveResult& result) const {
-    return with_rates(took_.at(result.algorithm), result.events, result.transfers);
+  [[nodiscard]] RunInfo of(const ComparedAlgorithm& outcome) const {
+    return with_rates(took_.at(outcome.algorithm), outcome.result->events,
+                      outcome.result->transfers);
   }
 
  private:
@@ -73,8 +76,28 @@ class Timings {
   std::map<std::string, RunInfo> took_;
 };
 
-std::vector<ComparedAlgorithm> simulate(const CompareCommand& command, const Cluster& cluster,
-                                        const ResultRow& common, Timings& timings) {
+/// The quickest first, what was not simulated last.
+void sort_by_time(std::vector<ComparedProgram>& programs) {
+  std::ranges::stable_sort(programs, [](const ComparedProgram& a, const ComparedProgram& b) {
+    if (!a.outcome.result || !b.outcome.result) {
+      return a.outcome.result.has_value() && !b.outcome.result.has_value();
+    }
+    return a.outcome.result->time < b.outcome.result->time;
+  });
+}
+
+ResultRow row_of(const Cluster& cluster, const ResultRow& common,
+                 const ComparedAlgorithm& outcome) {
+  ResultRow row = common;
+  row.job.algorithm = outcome.algorithm;
+  row.result = *outcome.result;
+  row.check = outcome.check;
+  show_slowest_group(cluster, row);
+  return row;
+}
+
+std::vector<ComparedProgram> simulate(const CompareCommand& command, const Machine& machine,
+                                      ResultRow& common, Timings& timings) {
   ProgressLine line(command.output);
   CompareOptions options;
   options.run.network = common.network_model;
@@ -84,26 +107,61 @@ std::vector<ComparedAlgorithm> simulate(const CompareCommand& command, const Clu
     line.show(next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) + ")");
     timings.begin(next);
   };
-  std::vector<ComparedAlgorithm> outcomes =
-      compare_algorithms(cluster, common.job, names_of(command, common.job.call.kind), options);
+  const std::vector<std::string> names = names_of(command, common.job.call.kind);
+  std::vector<std::string> ours = names;
+  const auto first_of_nccl = std::ranges::stable_partition(
+      ours, [](const std::string& name) { return !is_nccl_algorithm(name); });
+  const std::vector<std::string> nccls(first_of_nccl.begin(), first_of_nccl.end());
+  ours.erase(first_of_nccl.begin(), first_of_nccl.end());
+  std::vector<ComparedProgram> programs;
+  if (names.empty() || !ours.empty()) {
+    for (ComparedAlgorithm& outcome :
+         compare_algorithms(machine.cluster, common.job, ours, options)) {
+      programs.push_back({std::move(outcome), std::nullopt});
+    }
+  }
+  if (nccls.empty()) {
+    refuse_nccl_options(command.nccl, command.job,
+                        "has no effect: none of the algorithms is one of NCCL's",
+                        "--algorithms nccl,…");
+  } else {
+    common.warnings.emplace_back(
+        "NCCL's programs pay what their kernels cost, where there are parameters; the others have "
+        "the "
+        "wire alone");
+    const NcclComparison nccl(machine, command.nccl, command.cluster, command.job, common,
+                              command.output);
+    for (const std::string& name : nccls) {
+      options.progress(programs.size(), names.size(), name);
+      programs.push_back(nccl.run(name, options));
+    }
+  }
   timings.end();
+  sort_by_time(programs);
+  for (ComparedProgram& program : programs) {
+    if (program.outcome.result && !program.row) {
+      program.row = row_of(machine.cluster, common, program.outcome);
+    }
+  }
+  return programs;
+}
+
+std::vector<ComparedAlgorithm> outcomes_of(const std::vector<ComparedProgram>& programs) {
+  std::vector<ComparedAlgorithm> outcomes;
+  outcomes.reserve(programs.size());
+  for (const ComparedProgram& program : programs) {
+    outcomes.push_back(program.outcome);
+  }
   require_some_simulated(outcomes, "--algorithms");
   return outcomes;
 }
 
-std::vector<ResultRow> rows_of(const Cluster& cluster, const ResultRow& common,
-                               const std::vector<ComparedAlgorithm>& outcomes) {
+std::vector<ResultRow> rows_of(const std::vector<ComparedProgram>& programs) {
   std::vector<ResultRow> rows;
-  for (const ComparedAlgorithm& outcome : outcomes) {
-    if (!outcome.result) {
-      continue;
+  for (const ComparedProgram& program : programs) {
+    if (program.row) {
+      rows.push_back(*program.row);
     }
-    ResultRow row = common;
-    row.job.algorithm = outcome.algorithm;
-    row.result = *outcome.result;
-    row.check = outcome.check;
-    show_slowest_group(cluster, row);
-    rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -116,7 +174,7 @@ std::string as_json(const CompareCommand& command, const Cluster& cluster,
     if (!outcome.result) {
       results.not_simulated.push_back({outcome.algorithm, outcome.obstacle});
     } else if (command.timing) {
-      results.infos.push_back(timings.of(*outcome.result));
+      results.infos.push_back(timings.of(outcome));
     }
   }
   return render_json(cluster, results, {});
@@ -135,11 +193,15 @@ std::string total_info(const Stopwatch& stopwatch, const std::vector<ResultRow>&
 Exit compare(const CompareCommand& command) {
   const Stopwatch stopwatch;
   const Machine machine = load_machine(command.cluster, command.output);
-  const ResultRow common = row_for(machine, command.job, command.call);
+  ResultRow common = row_for(machine, command.job, command.call);
   Timings timings;
-  const auto outcomes =
-      at_its_place(machine, [&] { return simulate(command, machine.cluster, common, timings); });
-  const std::vector<ResultRow> rows = rows_of(machine.cluster, common, outcomes);
+  std::vector<ComparedAlgorithm> outcomes;
+  const std::vector<ComparedProgram> programs = at_its_place(machine, [&] {
+    std::vector<ComparedProgram> all = simulate(command, machine, common, timings);
+    outcomes = outcomes_of(all);
+    return all;
+  });
+  const std::vector<ResultRow> rows = rows_of(programs);
   std::string text;
   switch (command.output.format()) {
     case Format::Json:
@@ -180,8 +242,9 @@ void add_compare_command(CLI::App& app, Action& chosen) {
   add_call_options(*sub, command->call);
   add_cluster_options(*sub, command->cluster);
   add_text(*sub, "--algorithms", command->algorithms, "A,B,…",
-           "names with commas between (default: all that apply)")
+           "names with commas between, NCCL's among them (default: all of ours that apply)")
       ->group("Job");
+  add_nccl_run_options(*sub, command->nccl);
   add_switch(*sub, "--verify", command->verify, "check each algorithm's data symbolically")
       ->group("Simulation");
   add_switch(*sub, "--timing", command->timing, "show what the simulation itself took")
@@ -190,7 +253,9 @@ void add_compare_command(CLI::App& app, Action& chosen) {
   sub->footer(
       "Example:\n"
       "  collsim compare all_reduce --cluster textbook-star --bytes 1GiB --algorithms "
-      "naive,tree,ring");
+      "naive,tree,ring\n"
+      "  collsim compare all_reduce --cluster dgx-h100 --bytes 1GiB --algorithms "
+      "ring,nccl-ring,nvls");
   sub->callback([command, &chosen] { chosen = [command] { return compare(*command); }; });
 }
 

@@ -143,8 +143,15 @@ struct AlgorithmNames {
   }
 };
 
-void require_one_of(const AlgorithmNames& names, const std::string& name, CollectiveKind kind,
+/// Ours, NCCL's, and the words that `names` begins with.
+void require_one_of(AlgorithmNames names, const std::string& name, CollectiveKind kind,
                     const std::string& option) {
+  for (const Algorithm& algorithm : algorithms()) {
+    names.add(algorithm, kind);
+  }
+  for (const NcclAlgorithm& algorithm : nccl_algorithms()) {
+    names.add(algorithm, kind);
+  }
   if (std::ranges::find(names.known, name) == names.known.end()) {
     refuse_word(option, "algorithm", name, names.known);
   }
@@ -158,23 +165,12 @@ void require_one_of(const AlgorithmNames& names, const std::string& name, Collec
 }  // namespace
 
 void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option) {
-  AlgorithmNames names;
-  for (const Algorithm& algorithm : algorithms()) {
-    names.add(algorithm, kind);
-  }
-  require_one_of(names, name, kind, option);
+  require_one_of({}, name, kind, option);
 }
 
 void require_any_algorithm(const std::string& name, CollectiveKind kind,
                            const std::string& option) {
-  AlgorithmNames names{{"auto", "best"}, {"auto", "best"}};
-  for (const Algorithm& algorithm : algorithms()) {
-    names.add(algorithm, kind);
-  }
-  for (const NcclAlgorithm& algorithm : nccl_algorithms()) {
-    names.add(algorithm, kind);
-  }
-  require_one_of(names, name, kind, option);
+  require_one_of({{"auto", "best"}, {"auto", "best"}}, name, kind, option);
 }
 
 namespace {

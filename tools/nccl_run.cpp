@@ -140,12 +140,18 @@ std::string meant_algorithm(const std::string& algorithm, bool has_parameters) {
 
 void refuse_without_nccl(const NcclRunOptions& options, const JobOptions& job,
                          const std::string& algorithm) {
-  const std::string why = "has no effect on " + algorithm + ", which is not one of NCCL's programs";
+  refuse_nccl_options(options, job,
+                      "has no effect on " + algorithm + ", which is not one of NCCL's programs",
+                      "--algorithm nccl");
+}
+
+void refuse_nccl_options(const NcclRunOptions& options, const JobOptions& job,
+                         const std::string& why, const std::string& hint) {
   for (const auto& [given, option] : {std::pair(!job.protocol.empty(), "--protocol"),
                                       std::pair(!options.nccl.environment.empty(), "--env"),
                                       std::pair(!options.tuner.empty(), "--tuner")}) {
     if (given) {
-      throw InputError(why, option, "--algorithm nccl");
+      throw InputError(why, option, hint);
     }
   }
 }

@@ -45,9 +45,12 @@ void add_nccl_run_options(CLI::App& app, NcclRunOptions& options);
 /// What is known by name or by itself: "auto" is "nccl" where there are parameters, else "best".
 [[nodiscard]] std::string meant_algorithm(const std::string& algorithm, bool has_parameters);
 
-/// Refuses options that only NCCL's programs have a use for.
+/// Refuses options that only NCCL's programs have a use for, where it is not among them.
 void refuse_without_nccl(const NcclRunOptions& options, const JobOptions& job,
                          const std::string& algorithm);
+/// The same in these words.
+void refuse_nccl_options(const NcclRunOptions& options, const JobOptions& job,
+                         const std::string& why, const std::string& hint);
 
 /// NCCL on a job's GPUs.
 class NcclRun {

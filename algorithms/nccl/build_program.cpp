@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/nccl/collnet_program.hpp"
 #include "algorithms/nccl/communicator.hpp"
 #include "algorithms/nccl/connected_program.hpp"
 #include "algorithms/nccl/execution.hpp"
+#include "algorithms/nccl/nvls_network_program.hpp"
 #include "algorithms/nccl/nvls_program.hpp"
 #include "algorithms/nccl/nvls_tree_program.hpp"
 #include "algorithms/nccl/pat_program.hpp"
@@ -23,13 +25,47 @@ InputError not_executed(const std::string& what) {
       "NCCL_COLLNET_ENABLE=0, or another NCCL_ALGO");
 }
 
-/// Of a node, as numbers within it.
-std::vector<Rank> head_ranks(const Decisions& decisions) {
+/// As numbers within the node.
+std::vector<Rank> ranks_of(const std::vector<int>& gpus) {
   std::vector<Rank> ranks;
-  for (const int head : heads(*decisions.graphs().nvls)) {
-    ranks.emplace_back(static_cast<std::uint32_t>(head));
+  ranks.reserve(gpus.size());
+  for (const int gpu : gpus) {
+    ranks.emplace_back(static_cast<std::uint32_t>(gpu));
   }
   return ranks;
+}
+
+/// Of a node, by channel: those of the graph in turn.
+std::vector<std::vector<Rank>> chains(const Decisions& decisions, const Execution& execution) {
+  const std::vector<GraphChannel>& channels = decisions.graphs().collnet_chain->channels;
+  std::vector<std::vector<Rank>> chains;
+  for (const ChannelWork& work : execution.work) {
+    chains.push_back(ranks_of(channels[work.channel % channels.size()].gpus));
+  }
+  return chains;
+}
+
+std::unique_ptr<Program> nvls_network_program(const Decisions& decisions,
+                                              const Execution& execution) {
+  const CollectiveKind kind = execution.call.kind;
+  if (kind != CollectiveKind::AllReduce) {
+    throw not_executed("NVLS over several nodes for " + std::string(collsim::name_of(kind)));
+  }
+  return build_nvls_network_program(execution, decisions.layout(),
+                                    ranks_of(heads(*decisions.graphs().nvls)));
+}
+
+std::unique_ptr<Program> collnet_program(const Decisions& decisions, const Execution& execution) {
+  const CollectiveKind kind = execution.call.kind;
+  if (kind != CollectiveKind::AllReduce) {
+    throw not_executed(std::string(name(execution.algorithm)) + " for " +
+                       std::string(collsim::name_of(kind)));
+  }
+  if (execution.algorithm == Algorithm::CollNetDirect) {
+    return build_collnet_direct_program(execution, decisions.layout(),
+                                        ranks_of(heads(*decisions.graphs().collnet_direct)));
+  }
+  return build_collnet_chain_program(execution, decisions.layout(), chains(decisions, execution));
 }
 
 /// As routed.
@@ -44,16 +80,17 @@ std::unique_ptr<Program> program_of(const Decisions& decisions, const Execution&
                                 build_trees(decisions.graphs().tree, decisions.layout(), channels));
     case Algorithm::Nvls:
       if (execution.interleaved) {
-        throw not_executed("NVLS over several nodes");
+        return nvls_network_program(decisions, execution);
       }
-      return build_nvls_program(execution, head_ranks(decisions));
+      return build_nvls_program(execution, ranks_of(heads(*decisions.graphs().nvls)));
     case Algorithm::NvlsTree:
-      return build_nvls_tree_program(execution, decisions.layout(), head_ranks(decisions));
+      return build_nvls_tree_program(execution, decisions.layout(),
+                                     ranks_of(heads(*decisions.graphs().nvls)));
     case Algorithm::Pat:
       return build_pat_program(execution);
     case Algorithm::CollNetDirect:
     case Algorithm::CollNetChain:
-      throw not_executed(std::string(name(execution.algorithm)));
+      return collnet_program(decisions, execution);
   }
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }

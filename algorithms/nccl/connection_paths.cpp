@@ -137,6 +137,15 @@ std::vector<Nic> nics_of(const NodeParts& parts, const GraphChannel& channel) {
   return nics;
 }
 
+/// The chains of CollNet's graph in turn.
+void take_chain_nics(const NodeParts& parts, const Graph& graph, std::size_t channels,
+                     ConnectionTables& tables) {
+  for (std::size_t channel = 0; channel < channels; ++channel) {
+    tables.nic_of_channel.push_back(
+        nics_of(parts, graph.channels[channel % graph.channels.size()]));
+  }
+}
+
 void take_graph_nics(const NodeParts& parts, const Decisions& decisions, const Graph& graph,
                      ConnectionTables& tables) {
   for (const ExecutionChannel& channel : decisions.tuning().channels.collective) {
@@ -258,11 +267,25 @@ ConnectionTables algorithm_connections(const Decisions& decisions, Algorithm alg
   }
   read_ways_to_nics(parts, tables, by_path);
   const GraphSet& graphs = decisions.graphs();
-  if (through_switch) {
-    take_head_nics(parts, *graphs.nvls, decisions.tuning().channels.nvls, tables);
-  } else {
-    take_graph_nics(parts, decisions, algorithm == Algorithm::Ring ? graphs.ring : graphs.tree,
-                    tables);
+  const std::size_t channels = decisions.tuning().channels.collective.size();
+  switch (algorithm) {
+    case Algorithm::Nvls:
+    case Algorithm::NvlsTree:
+      take_head_nics(parts, *graphs.nvls, decisions.tuning().channels.nvls, tables);
+      break;
+    case Algorithm::CollNetDirect:
+      take_head_nics(parts, *graphs.collnet_direct, static_cast<int>(channels), tables);
+      break;
+    case Algorithm::CollNetChain:
+      take_chain_nics(parts, *graphs.collnet_chain, channels, tables);
+      break;
+    case Algorithm::Ring:
+      take_graph_nics(parts, decisions, graphs.ring, tables);
+      break;
+    case Algorithm::Tree:
+    case Algorithm::Pat:
+      take_graph_nics(parts, decisions, graphs.tree, tables);
+      break;
   }
   return tables;
 }

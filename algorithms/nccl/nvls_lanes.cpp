@@ -85,6 +85,11 @@ std::int64_t NvlsLanes::loop_elements(std::uint32_t channel) const {
 }
 
 std::uint64_t NvlsLanes::loops(std::uint32_t channel) const {
+  if (execution_.interleaved) {
+    const auto all = static_cast<std::int64_t>(execution_.work.size());
+    return static_cast<std::uint64_t>(
+        divided_up(execution_.work[channel].count, all * loop_elements(channel)));
+  }
   return static_cast<std::uint64_t>(
       divided_up(execution_.work[channel].count, loop_elements(channel)));
 }
@@ -102,6 +107,9 @@ NvlsLanes::Block NvlsLanes::block(std::uint32_t channel, std::uint64_t loop,
     block.offset += execution_.call.block() * heads_[head].value();
     return block;
   }
+  if (execution_.interleaved) {
+    return interleaved_block(channel, loop, head);
+  }
   const ChannelWork& work = execution_.work[channel];
   const std::int64_t begin = static_cast<std::int64_t>(loop) * loop_elements(channel);
   const std::int64_t left = work.count - begin;
@@ -112,6 +120,16 @@ NvlsLanes::Block NvlsLanes::block(std::uint32_t channel, std::uint64_t loop,
   // Of a short last loop the last heads may have nothing.
   const std::int64_t skipped = std::min(head * chunk, left);
   return {element_ * (work.first + begin + skipped), element_ * std::min(chunk, left - skipped)};
+}
+
+/// Channels take pieces of the whole in turn; of the last ones blocks may be short, or empty.
+NvlsLanes::Block NvlsLanes::interleaved_block(std::uint32_t channel, std::uint64_t loop,
+                                              std::uint32_t head) const {
+  const ChannelWork& work = execution_.work[channel];
+  const std::uint64_t piece = loop * execution_.work.size() + channel;
+  const auto wanted = static_cast<std::int64_t>(piece * head_count() + head) * work.chunk;
+  const std::int64_t begin = std::min(wanted, work.count);
+  return {element_ * begin, element_ * std::min(work.chunk, work.count - begin)};
 }
 
 Span NvlsLanes::staging(std::uint32_t channel, std::uint32_t head, Half half, std::uint64_t loop,
@@ -142,16 +160,26 @@ std::uint32_t NvlsLanes::lane_count(Rank) const {
   return static_cast<std::uint32_t>(execution_.work.size() * roles_.size());
 }
 
+std::uint32_t NvlsLanes::group_of(LanePlace place) const {
+  switch (place.role) {
+    case NvlsRole::Gather:
+      return gather_group(place.channel);
+    case NvlsRole::Broadcast:
+      return broadcast_group(place.channel);
+    default:
+      return groups_of_channel * place.channel;
+  }
+}
+
 Lane NvlsLanes::lane(Rank rank, std::uint32_t number) const {
   const LanePlace place = place_of(number);
   const ChannelWork& work = execution_.work[place.channel];
   Lane lane;
   lane.channel = work.channel;
-  // The gather lane is a group of its own: the one that others wait for.
-  lane.group = 2 * place.channel + (place.role == NvlsRole::Gather ? 1 : 0);
+  lane.group = group_of(place);
   lane.fifo_depth = static_cast<std::uint32_t>(slots_of_half);
   lane.protocol = WireProtocol::Simple;
-  lane.kernel = Kernel::Multicast;
+  lane.kernel = place.role == NvlsRole::Network ? Kernel::Collective : Kernel::Multicast;
   lane.threads = threads(rank, place);
   lane.multiplicity = work.multiplicity;
   return lane;
@@ -174,6 +202,7 @@ Step NvlsLanes::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
       return gather(rank, place.channel, index);
     case NvlsRole::Reduce:
     case NvlsRole::Broadcast:
+    case NvlsRole::Network:
       break;
   }
   const std::uint64_t steps = steps_per_loop(rank, place);
@@ -194,7 +223,8 @@ Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) c
     step.sends = {number, 1};
   } else if (loop >= slots_of_half) {
     const LanePlace reader{channel, NvlsRole::Reduce};
-    step.after = {lane_of(reader), (loop - slots_of_half) * steps_per_loop(rank, reader)};
+    step.after = {lane_of(reader), (loop - slots_of_half) * steps_per_loop(rank, reader) +
+                                       reading_step(rank, channel)};
   }
   return step;
 }
@@ -234,7 +264,7 @@ std::uint64_t NvlsLanes::slot_phase(std::uint64_t loop) {
 void NvlsLanes::wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t loop) const {
   step.phase = slot_phase(loop);
   if (loop >= slots_of_half) {
-    step.join = 2 * channel + 1;
+    step.join = gather_group(channel);
   }
 }
 
@@ -244,7 +274,7 @@ Connection NvlsLanes::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot)
     const Rank to = head(node_of(rank), slot);
     return {to, lane_of({place.channel, NvlsRole::Reduce}), number_of_other(to, rank)};
   }
-  if (slot < others()) {
+  if (place.role != NvlsRole::Network && slot < others()) {
     return {other(rank, slot), lane_of({place.channel, NvlsRole::Gather}),
             head_number(rank).value()};
   }

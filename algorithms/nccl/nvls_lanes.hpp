@@ -9,7 +9,8 @@
 //   scatter:    copies a block for each head into the staging buffer, and tells the head;
 //   gather:     copies a result of each head from the staging buffer to the output;
 //   reduce:     of heads: reads the blocks of all ranks through the switch, which reduces them;
-//   broadcast:  of heads: writes a result to all ranks through the switch.
+//   broadcast:  of heads: writes a result to all ranks through the switch;
+//   network:    what the fabric does between nodes; no block's, without threads.
 // A loop moves one block for each head; the copies of a loop are one primitive. Messages are for the
 // other ranks of the node only: a head's own block and result are ordered by dependencies.
 //
@@ -27,7 +28,7 @@
 
 namespace collsim::nccl {
 
-enum class NvlsRole : std::uint8_t { Scatter, Gather, Reduce, Broadcast };
+enum class NvlsRole : std::uint8_t { Scatter, Gather, Reduce, Broadcast, Network };
 
 /// What a kind of NVLS program chooses.
 struct NvlsShape {
@@ -75,8 +76,12 @@ class NvlsLanes : public Program {
   /// Of the loop's steps of reduce and broadcast lanes.
   [[nodiscard]] virtual Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
                                        std::uint64_t number) const = 0;
-  /// Which lane of a head writes to the staging buffers of all, with the last step of its loop. The
-  /// one that reads from them is the reduce lane, with the first step of its loop.
+  /// Which step of its loop the head's reduce lane reads the staging buffers with.
+  [[nodiscard]] virtual std::uint64_t reading_step(Rank, std::uint32_t /*channel*/) const {
+    return 0;
+  }
+  /// Which lane of a head writes to the staging buffers of all; with the last step of its loop it no
+  /// longer needs them.
   [[nodiscard]] virtual NvlsRole writer(Rank head, std::uint32_t channel) const = 0;
   /// Slots other than those to the ranks of the node: slots [0, others()) are for these.
   [[nodiscard]] virtual Connection send_away(Rank rank, LanePlace place,
@@ -119,9 +124,21 @@ class NvlsLanes : public Program {
   /// lane have slot_phase(loop) as their phase.
   void wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t loop) const;
   [[nodiscard]] static std::uint64_t slot_phase(std::uint64_t loop);
+  /// Which a step joins to wait for broadcast steps.
+  [[nodiscard]] static std::uint32_t broadcast_group(std::uint32_t channel) {
+    return groups_of_channel * channel + 2;
+  }
 
  private:
+  // Gather and broadcast lanes are groups of their own, which others wait for.
+  static constexpr std::uint32_t groups_of_channel = 3;
+  [[nodiscard]] static std::uint32_t gather_group(std::uint32_t channel) {
+    return groups_of_channel * channel + 1;
+  }
   [[nodiscard]] std::optional<std::uint32_t> position(NvlsRole role) const;
+  [[nodiscard]] std::uint32_t group_of(LanePlace place) const;
+  [[nodiscard]] Block interleaved_block(std::uint32_t channel, std::uint64_t loop,
+                                        std::uint32_t head) const;
   [[nodiscard]] LanePlace place_of(std::uint32_t lane) const;
   [[nodiscard]] std::int64_t loop_elements(std::uint32_t channel) const;
   /// Another rank of the node: those below the rank come first.
@@ -132,7 +149,7 @@ class NvlsLanes : public Program {
 
   Execution execution_;
   std::vector<NvlsRole> roles_;
-  std::array<std::optional<std::uint32_t>, 4> positions_{};  ///< by role
+  std::array<std::optional<std::uint32_t>, 5> positions_{};  ///< by role
   std::vector<Rank> heads_;
   std::vector<std::optional<std::uint32_t>> head_numbers_;  ///< by number within the node
   std::uint32_t ranks_per_node_;

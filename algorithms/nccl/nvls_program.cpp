@@ -91,6 +91,7 @@ class NvlsProgram final : public NvlsLanes {
         return (warps_of_block - reduce) / 2;
       case NvlsRole::Reduce:
       case NvlsRole::Broadcast:
+      case NvlsRole::Network:
         break;
     }
     return reduce;

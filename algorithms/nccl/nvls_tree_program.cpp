@@ -46,7 +46,7 @@ std::vector<Neighbours> tree_over(int nodes, int tree) {
 }
 
 /// What the heads keep between steps; each is used by one lane.
-enum class Partial : std::uint8_t { OfNode, OfSubtree, FromParent };
+enum class Partial : std::uint8_t { OfNode, OfChildren, FromParent };
 
 class NvlsTreeProgram final : public NvlsLanes {
  public:
@@ -62,6 +62,9 @@ class NvlsTreeProgram final : public NvlsLanes {
   [[nodiscard]] std::uint64_t steps_per_loop(Rank rank, LanePlace place) const override;
   [[nodiscard]] Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
                                std::uint64_t number) const override;
+  [[nodiscard]] std::uint64_t reading_step(Rank head, std::uint32_t channel) const override {
+    return is_root(head, channel) ? 1 : 0;
+  }
   [[nodiscard]] NvlsRole writer(Rank head, std::uint32_t channel) const override {
     return is_root(head, channel) ? NvlsRole::Reduce : NvlsRole::Broadcast;
   }
@@ -104,9 +107,10 @@ class NvlsTreeProgram final : public NvlsLanes {
     Bytes bytes{};
   };
   [[nodiscard]] Step read_node(const Task& task) const;
-  [[nodiscard]] Step exchange_sums(const Task& task) const;
+  [[nodiscard]] Step send_sum(const Task& task) const;
   [[nodiscard]] Step forward_total(const Task& task) const;
-  [[nodiscard]] Step write_node(const Task& task, Partial total) const;
+  [[nodiscard]] Step write_node(const Task& task) const;
+  [[nodiscard]] Step root_step(const Task& task, std::uint64_t number) const;
 
   std::array<std::vector<Neighbours>, 2> trees_;
   std::uint32_t nodes_;
@@ -127,6 +131,7 @@ std::uint32_t NvlsTreeProgram::threads(Rank rank, LanePlace place) const {
     case NvlsRole::Reduce:
       return warp * reduce;
     case NvlsRole::Broadcast:
+    case NvlsRole::Network:
       break;
   }
   return warp * broadcast;
@@ -145,13 +150,11 @@ Step NvlsTreeProgram::head_step(Rank rank, LanePlace place, std::uint64_t loop,
   const Task task{rank, place.channel, loop, head, block(place.channel, loop, head).bytes};
   Step step;
   if (place.role == NvlsRole::Broadcast) {
-    step = number == 0 ? forward_total(task) : write_node(task, Partial::FromParent);
-  } else if (number == 0) {
-    step = read_node(task);
-  } else if (number == 1) {
-    step = exchange_sums(task);
+    step = number == 0 ? forward_total(task) : write_node(task);
+  } else if (is_root(rank, place.channel)) {
+    step = root_step(task, number);
   } else {
-    step = write_node(task, Partial::OfSubtree);
+    step = number == 0 ? read_node(task) : send_sum(task);
   }
   step.bytes = task.bytes;
   step.phase = slot_phase(loop);
@@ -169,16 +172,31 @@ Step NvlsTreeProgram::read_node(const Task& task) const {
   return step;
 }
 
-/// Adds the children's sums and sends the result to the parent; the root sends it back.
-Step NvlsTreeProgram::exchange_sums(const Task& task) const {
+/// Adds the children's sums and sends the result to the parent.
+Step NvlsTreeProgram::send_sum(const Task& task) const {
   Step step;
   step.receives = children(task.rank, task.channel);
   step.source = partial(task.channel, Partial::OfNode, task.bytes);
-  if (is_root(task.rank, task.channel)) {
-    step.sends = children(task.rank, task.channel);
-    step.destination = partial(task.channel, Partial::OfSubtree, task.bytes);
+  step.sends = {others(), 1};
+  return step;
+}
+
+/// The root's one primitive: with the children's sums there, what the switch reads from the node is written
+/// back to it at once, all added, and goes to the children.
+Step NvlsTreeProgram::root_step(const Task& task, std::uint64_t number) const {
+  Step step;
+  if (number == 0) {
+    step.receives = children(task.rank, task.channel);
+    step.destination = partial(task.channel, Partial::OfChildren, task.bytes);
+  } else if (number == 1) {
+    step = read_node(task);
+    step.operand = partial(task.channel, Partial::OfChildren, task.bytes);
+    step.sends = {0, others()};
+    step.destination = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
+    wait_for_slot(step, task.channel, task.loop);
   } else {
-    step.sends = {others(), 1};
+    step.sends = children(task.rank, task.channel);
+    step.source = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
   }
   return step;
 }
@@ -194,11 +212,11 @@ Step NvlsTreeProgram::forward_total(const Task& task) const {
   return step;
 }
 
-Step NvlsTreeProgram::write_node(const Task& task, Partial total) const {
+Step NvlsTreeProgram::write_node(const Task& task) const {
   Step step;
   step.movement = Movement::Multimem;
   step.sends = {0, others()};
-  step.source = partial(task.channel, total, task.bytes);
+  step.source = partial(task.channel, Partial::FromParent, task.bytes);
   step.destination = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
   wait_for_slot(step, task.channel, task.loop);
   return step;

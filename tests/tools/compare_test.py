@@ -10,7 +10,7 @@ GIB = 2**30
 
 def of_nccl(name):
     """Whether it is one of NCCL's programs, which need no comparison to be chosen."""
-    return name.split("-")[0] in ("nccl", "nvls", "pat")
+    return name.split("-")[0] in ("nccl", "nvls", "pat", "collnet")
 
 
 class Compare(program.Case):
@@ -114,6 +114,30 @@ class Verdict(program.Case):
         self.assertIn("\nWith links shared as they are, no algorithm can take less than 18.35 us here (gpu cut at gpu0); "
                       "this run ignores it.\n", text)
         self.assertIn("\n  note: direct: transfers overlapped on links", self.output(*words, "direct,pairwise"))
+
+    def test_programs_of_nccl_beside_ours(self):
+        words = ["compare", "all_reduce", "--cluster", "dgx-h100", "--bytes", "1GiB", "--algorithms"]
+        document = self.json(*words, "ring,nvls,nccl-ring,nvls-tree")
+        rows = {row["algorithm"]: row for row in document["rows"]}
+        self.assertEqual(set(rows), {"ring", "nvls", "nccl-ring"})
+        times = [row["time_ps"] for row in document["rows"]]
+        self.assertEqual(times, sorted(times))
+        # What each is alone, with the cluster's parameters; ours have none.
+        for name, row in rows.items():
+            alone = self.row("run", *words[1:6], "--algorithm", name)
+            self.assertEqual(row["time_ps"], alone["time_ps"])
+            self.assertEqual(row["parameters"]["name"], alone["parameters"]["name"])
+        self.assertEqual(document["not_simulated"],
+                         [{"algorithm": "nvls-tree",
+                           "reason": "NCCL would not run this here: NVLSTree Simple: NVLSTree needs several nodes"}])
+        text = self.output(*words, "ring,nvls", "--verify")
+        self.assertIn("\n  note: NCCL's programs pay what their kernels cost, where there are parameters; the others "
+                      "have the wire alone\n", text)
+        self.assertIn("\nVerified: all of them give the right data.\n", text)
+
+    def test_options_that_only_nccl_has_a_use_for(self):
+        self.refused(["compare", "all_reduce", *STAR, "--bytes", "1M", "--algorithms", "ring", "--env", "NCCL_ALGO=Ring"],
+                     "error: --env: has no effect: none of the algorithms is one of NCCL's\nhint: --algorithms nccl,…")
 
     def test_one_alone(self):
         self.assertEqual(self.verdict("send_recv", *MESH, "--bytes", "1K", "--ranks", "2")[0],

@@ -233,23 +233,25 @@ class Names(program.Case):
     def test_algorithm(self):
         names = ("naive, ring, tree, double-tree, recursive-doubling, halving-doubling, bruck, direct, "
                  "direct-one-shot, pairwise")
-        all_names = f"{names}, hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, pat or nccl-p2p"
+        all_names = (f"{names}, hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, collnet-direct, "
+                     "collnet-chain, pat or nccl-p2p")
         self.refused([*RUN, "--algorithm", "rinng"],
                      f'error: --algorithm: unknown algorithm "rinng"; expected auto, best, {all_names}\n'
                      "hint: did you mean \"ring\"?")
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1", "--algorithms", "ring,tee"],
-                     f'error: --algorithms: unknown algorithm "tee"; expected {names} or hierarchical\n'
+                     f'error: --algorithms: unknown algorithm "tee"; expected {all_names}\n'
                      "hint: did you mean \"tree\"?")
         self.refused([*PERF, "--algorithm", "sharp"],
                      f'error: --algorithm: unknown algorithm "sharp"; expected auto, best, {all_names}')
 
     def test_algorithm_that_does_not_apply(self):
         fitting = "naive, ring, tree, double-tree, recursive-doubling, halving-doubling, direct, direct-one-shot"
-        all_fitting = f"{fitting}, hierarchical, nccl, nccl-ring, nccl-tree, nvls or nvls-tree"
+        all_fitting = (f"{fitting}, hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, collnet-direct or "
+                       "collnet-chain")
         self.refused([*RUN, "--algorithm", "bruck"],
                      f"error: --algorithm: bruck does not implement all_reduce; expected auto, best, {all_fitting}")
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1", "--algorithms", "bruck"],
-                     f"error: --algorithms: bruck does not implement all_reduce; expected {fitting} or hierarchical")
+                     f"error: --algorithms: bruck does not implement all_reduce; expected {all_fitting}")
         self.refused([*RUN, "--algorithm", "hierarchical"],
                      "error: --algorithm: hierarchical does not apply: needs ranks on more than one node, and all are on one")
 
@@ -446,7 +448,8 @@ class Jobs(program.Case):
         self.refused([*RUN, "--algorithm", "Ring"],
                      'error: --algorithm: unknown algorithm "Ring"; expected auto, best, naive, ring, tree, '
                      "double-tree, recursive-doubling, halving-doubling, bruck, direct, direct-one-shot, pairwise, "
-                     "hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, pat or nccl-p2p\n"
+                     "hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, collnet-direct, collnet-chain, pat or "
+                     "nccl-p2p\n"
                      "hint: did you mean \"ring\"?")
 
     def test_nodes_without_a_fabric(self):

@@ -286,7 +286,7 @@ TEST_CASE("a value has its kind", "[spec]") {
       "  fabric: single-switch\n"
       "          ^\n"
       "hint: keys: kind, routing, seed, nic_choice, nic_ports, planes, rails, switch, leaf, spine, "
-      "core, tiers, group, local, global, dimensions, link, uplink or parameters");
+      "core, tiers, group, local, global, dimensions, link, uplink, parameters or reduction");
 }
 
 TEST_CASE("a fat tree has tiers", "[spec]") {
@@ -390,18 +390,42 @@ TEST_CASE("a word of a fixed set is named with the nearest one", "[spec]") {
         "             ^");
 }
 
+TEST_CASE("NICs of a fabric whose switches reduce are CollNet's", "[spec]") {
+  const std::string fabric = "fabric:\n  kind: single-switch\n  reduction: sharp\n";
+  const std::string cable = "  link: {kind: infiniband, bandwidth: 1 GB/s, latency: 1 us}\n";
+  const std::string node =
+      "node:\n  gpus: 1\n  devices: [{name: nic, kind: nic}]\n"
+      "  links: [{from: gpu, to: nic, bandwidth: 1 GB/s, latency: 1 us}]\n";
+  const ClusterSpec spec = spec_of("name: a\nnodes: 2\n" + fabric + cable + node);
+  REQUIRE(spec.node.devices.size() == 1);
+  CHECK(spec.node.devices[0].nic.collnet);
+  const auto said = std::ranges::find(spec.values, "fabric.reduction", &Provenance::path);
+  REQUIRE(said != spec.values.end());
+  CHECK(said->value == "sharp");
+  CHECK(message(with_fabric(single_switch + "  reduction: sharp\n")) ==
+        "x.yaml:7:3: error: fabric.reduction: needs cables of kind infiniband, whose switches have "
+        "SHARP\n"
+        "    reduction: sharp\n"
+        "    ^");
+  CHECK(message("name: a\nnodes: 2\n" + fabric + cable + "  routing: spray\n" + node) ==
+        "x.yaml:5:3: error: fabric.reduction: needs static routing, by which all that goes to one "
+        "NIC makes a tree\n"
+        "    reduction: sharp\n"
+        "    ^");
+}
+
 TEST_CASE("keys that do not fit the kind of fabric are refused", "[spec]") {
   CHECK(message(with_fabric(single_switch + "  leaf: {ports: 4}\n")) ==
         "x.yaml:7:3: error: fabric.leaf: does not apply to a fabric of kind \"single-switch\"\n"
         "    leaf: {ports: 4}\n"
         "    ^\n"
-        "hint: it takes routing, seed, nic_choice, parameters, switch or link");
+        "hint: it takes routing, seed, nic_choice, parameters, switch, link or reduction");
   CHECK(message(with_fabric(leaf_spine + "  switch: {latency: 1 ns}\n")) ==
         "x.yaml:8:3: error: fabric.switch: does not apply to a fabric of kind \"leaf-spine\"\n"
         "    switch: {latency: 1 ns}\n"
         "    ^\n"
         "hint: it takes routing, seed, nic_choice, parameters, nic_ports, planes, leaf, spine, "
-        "link or uplink");
+        "link, uplink or reduction");
   CHECK(message(replaced(two_gpus(), "node:", "fabric: {kind: none, routing: spray}\nnode:")) ==
         "x.yaml:2:22: error: fabric.routing: does not apply to a fabric of kind \"none\"\n"
         "  fabric: {kind: none, routing: spray}\n"

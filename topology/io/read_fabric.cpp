@@ -40,10 +40,14 @@ constexpr std::array<Choice<NicChoice>, 3> nic_choices{{{"nearest", NicChoice::N
                                                         {"balanced", NicChoice::Balanced},
                                                         {"rail-aligned", NicChoice::RailAligned}}};
 
+enum class SwitchReduction : std::uint8_t { None, Sharp };
+constexpr std::array<Choice<SwitchReduction>, 2> reductions{
+    {{"none", SwitchReduction::None}, {"sharp", SwitchReduction::Sharp}}};
+
 const std::vector<std::string> fabric_keys{
-    "kind",   "routing",    "seed",  "nic_choice", "nic_ports", "planes", "rails",
-    "switch", "leaf",       "spine", "core",       "tiers",     "group",  "local",
-    "global", "dimensions", "link",  "uplink",     "parameters"};
+    "kind",   "routing",    "seed",  "nic_choice", "nic_ports",  "planes",   "rails",
+    "switch", "leaf",       "spine", "core",       "tiers",      "group",    "local",
+    "global", "dimensions", "link",  "uplink",     "parameters", "reduction"};
 
 /// The keys that a kind takes besides `kind`.
 std::vector<std::string> keys_of(FabricKind kind) {
@@ -55,16 +59,16 @@ std::vector<std::string> keys_of(FabricKind kind) {
     case FabricKind::None:
       return {};
     case FabricKind::SingleSwitch:
-      add({"switch", "link"});
+      add({"switch", "link", "reduction"});
       break;
     case FabricKind::LeafSpine:
-      add({"nic_ports", "planes", "leaf", "spine", "link", "uplink"});
+      add({"nic_ports", "planes", "leaf", "spine", "link", "uplink", "reduction"});
       break;
     case FabricKind::FatTree:
-      add({"nic_ports", "planes", "tiers", "link", "uplink"});
+      add({"nic_ports", "planes", "tiers", "link", "uplink", "reduction"});
       break;
     case FabricKind::RailOptimized:
-      add({"nic_ports", "planes", "rails", "leaf", "spine", "core", "link", "uplink"});
+      add({"nic_ports", "planes", "rails", "leaf", "spine", "core", "link", "uplink", "reduction"});
       break;
     case FabricKind::Dragonfly:
       add({"switch", "group", "local", "global", "link", "uplink"});
@@ -276,6 +280,25 @@ void read_routing(const MappingReader& reader, FabricSpec& fabric) {
 }
 
 }  // namespace
+
+bool read_reduction(const MappingReader& cluster, const FabricSpec& fabric) {
+  if (!cluster.has("fabric")) {
+    return false;
+  }
+  const MappingReader reader = cluster.mapping("fabric", fabric_keys);
+  if (!reader.has("reduction") ||
+      reader.choice("reduction", choices(reductions)) == SwitchReduction::None) {
+    return false;
+  }
+  if (fabric.tiers.front().link.kind != LinkKind::Infiniband) {
+    reader.refuse_key("reduction", "needs cables of kind infiniband, whose switches have SHARP");
+  }
+  if (fabric.routing != RoutingKind::Fixed) {
+    reader.refuse_key("reduction",
+                      "needs static routing, by which all that goes to one NIC makes a tree");
+  }
+  return true;
+}
 
 std::span<const Choice<LinkKind>> link_kinds() { return link_kind_names; }
 

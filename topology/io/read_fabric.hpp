@@ -24,4 +24,8 @@ template <class Value, std::size_t Count>
 /// kind of fabric does not take, values of the wrong type or out of range.
 [[nodiscard]] FabricSpec read_fabric(const MappingReader& cluster);
 
+/// Reads `fabric.reduction`: whether the switches reduce what NICs send (SHARP).
+/// Requires: `fabric` is what read_fabric() made of it. Throws: InputError where it cannot be so.
+[[nodiscard]] bool read_reduction(const MappingReader& cluster, const FabricSpec& fabric);
+
 }  // namespace collsim

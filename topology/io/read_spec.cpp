@@ -250,6 +250,19 @@ std::vector<EnvironmentVariable> read_environment(ReadContext context,
   return environment;
 }
 
+/// Switches that reduce do so for all NICs.
+void let_nics_reduce(ClusterSpec& spec) {
+  const auto set = [](NodeSpec& node) {
+    for (DeviceGroupSpec& group : node.devices) {
+      group.nic.collnet = group.nic.collnet || group.kind == DeviceKind::Nic;
+    }
+  };
+  set(spec.node);
+  for (NodeGroupSpec& group : spec.more_nodes) {
+    set(group.node);
+  }
+}
+
 std::uint32_t node_count(const ExplicitGraphSpec& graph) {
   std::uint32_t nodes = 1;
   for (const ExplicitDeviceSpec& device : graph.devices) {
@@ -287,6 +300,9 @@ ClusterSpec read_cluster_spec(const YamlTree& tree, YamlId root) {
     spec.node = read_node(context, reader, "or give an explicit \"graph\"");
   }
   spec.fabric = read_fabric(reader);
+  if (read_reduction(reader, spec.fabric)) {
+    let_nics_reduce(spec);
+  }
   return spec;
 }
 

@@ -156,9 +156,14 @@ TEST_CASE("Steps of a head of NVLSTree: one primitive through the switch and the
   const Rank root(0);
   REQUIRE(program->step_count(root, 2) == 3);
   REQUIRE(program->step_count(root, 3) == 0);
-  CHECK(program->step(root, 2, 0).movement == Movement::Multimem);
-  CHECK(program->step(root, 2, 1).movement == Movement::Route);
-  CHECK(program->step(root, 2, 2).movement == Movement::Multimem);
+  // The root takes its child's sum, reads and writes its node with one transfer, and sends to the child.
+  CHECK(program->step(root, 2, 0).receives.count == 1);
+  CHECK(program->step(root, 2, 0).movement == Movement::Route);
+  CHECK(program->step(root, 2, 1).movement == Movement::Multimem);
+  CHECK(program->step(root, 2, 1).receives == SlotRange{0, 1});
+  CHECK(program->step(root, 2, 1).sends == SlotRange{0, 1});
+  CHECK(program->step(root, 2, 2).sends.count == 1);
+  CHECK(program->step(root, 2, 2).movement == Movement::Route);
   const Rank inner(4);
   REQUIRE(program->step_count(inner, 2) == 2);
   REQUIRE(program->step_count(inner, 3) == 2);

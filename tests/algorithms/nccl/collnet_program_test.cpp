@@ -1,0 +1,246 @@
+// CollNet (SHARP): right data for every number of nodes and ranks in them, what each rank sends to the
+// network and inside its node, and what the fabric's switches are given to do.
+
+#include "algorithms/nccl/collnet_program.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "algorithms/nccl/nvls_network_program.hpp"
+#include "tests/algorithms/nccl/small_execution.hpp"
+#include "tests/catch.hpp"
+
+using namespace collsim;
+using namespace collsim::literals;
+using namespace collsim::test;
+using nccl::RankLayout;
+
+namespace {
+
+constexpr std::int64_t chunk = 16;
+
+nccl::Execution interleaved(nccl::Algorithm algorithm, RankLayout layout, std::int64_t count,
+                            std::uint32_t channels, InPlace in_place = InPlace::Yes) {
+  nccl::Execution execution =
+      make(algorithm, {CollectiveKind::AllReduce, static_cast<std::uint32_t>(layout.ranks()), count,
+                       1, chunk, in_place});
+  execution.interleaved = true;
+  execution.work.clear();
+  for (std::uint32_t channel = 0; channel < channels; ++channel) {
+    execution.work.push_back({channel, 1, 0, count, chunk});
+  }
+  return execution;
+}
+
+std::vector<Rank> first_ranks(int count) {
+  std::vector<Rank> ranks;
+  for (int rank = 0; rank < count; ++rank) {
+    ranks.emplace_back(static_cast<std::uint32_t>(rank));
+  }
+  return ranks;
+}
+
+std::unique_ptr<Program> direct(RankLayout layout, std::int64_t count, std::uint32_t channels,
+                                int heads, InPlace in_place = InPlace::Yes) {
+  return nccl::build_collnet_direct_program(
+      interleaved(nccl::Algorithm::CollNetDirect, layout, count, channels, in_place), layout,
+      first_ranks(heads));
+}
+
+/// Channel c begins at rank c of a node.
+std::unique_ptr<Program> chain(RankLayout layout, std::int64_t count, std::uint32_t channels,
+                               InPlace in_place = InPlace::Yes) {
+  std::vector<std::vector<Rank>> chains;
+  for (std::uint32_t channel = 0; channel < channels; ++channel) {
+    std::vector<Rank> ranks = first_ranks(layout.ranks_per_node);
+    std::ranges::rotate(ranks, ranks.begin() + channel % ranks.size());
+    chains.push_back(ranks);
+  }
+  return nccl::build_collnet_chain_program(
+      interleaved(nccl::Algorithm::CollNetChain, layout, count, channels, in_place), layout,
+      chains);
+}
+
+std::unique_ptr<Program> nvls(RankLayout layout, std::int64_t count, std::uint32_t channels,
+                              int heads, InPlace in_place = InPlace::Yes) {
+  return nccl::build_nvls_network_program(
+      interleaved(nccl::Algorithm::Nvls, layout, count, channels, in_place), layout,
+      first_ranks(heads));
+}
+
+/// 2 to 16 ranks, 1 to 8 of them a node, and some of 24, 32 and 64; over several nodes.
+std::vector<RankLayout> layouts() {
+  std::vector<RankLayout> all;
+  for (int ranks_per_node = 1; ranks_per_node <= 8; ++ranks_per_node) {
+    for (int nodes = 2; nodes * ranks_per_node <= 64; ++nodes) {
+      const int ranks = nodes * ranks_per_node;
+      if (ranks <= 16 || ranks == 24 || ranks == 32 || ranks == 64) {
+        all.push_back({nodes, ranks_per_node});
+      }
+    }
+  }
+  return all;
+}
+
+/// One element; a short last loop, in which blocks are empty; more loops than slots.
+std::vector<std::int64_t> counts(int heads, std::uint32_t channels) {
+  const std::int64_t loop = chunk * heads * channels;
+  return {1, 2 * loop + chunk + 5, 19 * loop + 3};
+}
+
+/// What each rank gives the fabric and has back from it, and what it sends inside its node.
+struct Traffic {
+  std::vector<Bytes> given;
+  std::vector<Bytes> totals;
+  std::vector<Bytes> inside;
+};
+
+Traffic traffic_of(const Program& program, std::uint32_t ranks_per_node) {
+  const std::uint32_t ranks = program.call().ranks;
+  Traffic traffic{std::vector<Bytes>(ranks), std::vector<Bytes>(ranks), std::vector<Bytes>(ranks)};
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    for (std::uint32_t lane = 0; lane < program.lane_count(Rank(r)); ++lane) {
+      for (std::uint64_t index = 0; index < program.step_count(Rank(r), lane); ++index) {
+        const Step step = program.step(Rank(r), lane, index);
+        for (std::uint32_t i = 0; i < step.sends.count; ++i) {
+          const std::uint32_t to =
+              program.send_to(Rank(r), lane, step.sends.first + i).peer.value();
+          if (to / ranks_per_node == r / ranks_per_node) {
+            traffic.inside[r] += step.bytes;
+          } else if (step.movement == Movement::Post) {
+            traffic.given[r] += step.bytes;
+          } else {
+            traffic.totals[to] += step.bytes;
+          }
+        }
+      }
+    }
+  }
+  return traffic;
+}
+
+}  // namespace
+
+TEST_CASE("CollNetDirect gives every rank the sum, whatever the layout and the size") {
+  for (const RankLayout layout : layouts()) {
+    for (const std::int64_t count : counts(layout.ranks_per_node, 2)) {
+      for (const InPlace in_place : {InPlace::Yes, InPlace::No}) {
+        CHECK(fault_of(*direct(layout, count, 2, layout.ranks_per_node, in_place)) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("CollNetChain gives every rank the sum, whatever the layout and the size") {
+  for (const RankLayout layout : layouts()) {
+    for (const std::int64_t count : counts(1, 3)) {
+      for (const InPlace in_place : {InPlace::Yes, InPlace::No}) {
+        CHECK(fault_of(*chain(layout, count, 3, in_place)) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("NVLS over several nodes gives every rank the sum, whatever the layout and the size") {
+  for (const RankLayout layout : layouts()) {
+    for (const std::int64_t count : counts(layout.ranks_per_node, 2)) {
+      for (const InPlace in_place : {InPlace::Yes, InPlace::No}) {
+        CHECK(fault_of(*nvls(layout, count, 2, layout.ranks_per_node, in_place)) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("CollNet with fewer heads than ranks in a node") {
+  const RankLayout layout{3, 4};
+  for (const int heads : {1, 2, 3}) {
+    for (const std::int64_t count : counts(heads, 2)) {
+      CHECK(fault_of(*direct(layout, count, 2, heads)) == "");
+      CHECK(fault_of(*nvls(layout, count, 2, heads)) == "");
+    }
+  }
+}
+
+TEST_CASE(
+    "CollNet's heads give the network S / heads and have S / heads back, however many nodes") {
+  for (const int nodes : {2, 5, 8}) {
+    const RankLayout layout{nodes, 4};
+    const std::int64_t count = chunk * 4 * 2 * 3;
+    const Bytes share = Bytes(count * 4) / 4;
+    for (const auto& program : {direct(layout, count, 2, 4), nvls(layout, count, 2, 4)}) {
+      const Traffic traffic = traffic_of(*program, 4);
+      // The first node's heads give and take within their rank, through the network's lane.
+      for (std::uint32_t r = 0; r < program->call().ranks; ++r) {
+        CHECK(traffic.given[r] == (r < 4 ? 0_B : share));
+        CHECK(traffic.totals[r] == (r < 4 ? 0_B : share));
+      }
+    }
+  }
+}
+
+TEST_CASE("Inside a node CollNetDirect sends S (n-1)/n twice, blocks to heads and totals back") {
+  // Each of 4 ranks, all heads, sends 3 blocks of S / 4 to other heads, and its own total to 3 ranks.
+  const RankLayout layout{2, 4};
+  const std::int64_t count = chunk * 4 * 2 * 3;
+  const Traffic traffic = traffic_of(*direct(layout, count, 2, 4), 4);
+  CHECK(traffic.inside == std::vector<Bytes>(8, Bytes(count * 4) * 3 / 4 * 2));
+}
+
+TEST_CASE("CollNetChain's heads carry what their channels have, the chain S each way") {
+  // Channels 0 and 1 begin at ranks 0 and 1 of two: each is head of one half of S, and is below the
+  // other one's head for the other half. Up and down inside the node goes S / 2 a channel.
+  const RankLayout layout{3, 2};
+  const std::int64_t count = chunk * 2 * 6;
+  const Bytes half = Bytes(count * 4) / 2;
+  const Traffic traffic = traffic_of(*chain(layout, count, 2), 2);
+  CHECK(traffic.given == std::vector<Bytes>{0_B, 0_B, half, half, half, half});
+  CHECK(traffic.totals == std::vector<Bytes>{0_B, 0_B, half, half, half, half});
+  // As head each sends totals down, as the one below it sends blocks up.
+  CHECK(traffic.inside == std::vector<Bytes>(6, half * 2));
+}
+
+TEST_CASE("The network's lane of CollNet reduces for all nodes, and is no block's") {
+  const RankLayout layout{4, 2};
+  const auto program = direct(layout, chunk * 2 * 20, 1, 2);
+  // Lanes: scatter, gather, reduce, broadcast, network.
+  const Step step = program->step(Rank(0), 4, 9);
+  CHECK(step.movement == Movement::Multimem);
+  CHECK(step.receives == SlotRange{0, 3});
+  CHECK(step.sends == SlotRange{0, 3});
+  CHECK(program->receive_from(Rank(0), 4, 2) == Connection{Rank(6), 2, 0});
+  CHECK(program->send_to(Rank(0), 4, 2) == Connection{Rank(6), 3, 0});
+  CHECK(program->lane(Rank(0), 4).threads == 0);
+  // 20 loops; only the first node's heads have it.
+  CHECK(program->step_count(Rank(0), 4) == 20);
+  CHECK(program->step_count(Rank(1), 4) == 20);
+  CHECK(program->step_count(Rank(2), 4) == 0);
+}
+
+TEST_CASE("A block of CollNetDirect divides its 20 warps by what the rank does") {
+  const auto threads = [](const Program& program, Rank rank) {
+    std::vector<std::uint32_t> of_lanes;
+    for (std::uint32_t lane = 0; lane < 4; ++lane) {
+      of_lanes.push_back(program.lane(rank, lane).threads);
+    }
+    return of_lanes;
+  };
+  // Two warps of 20 only synchronise. A head among others: 3 warps a group, 9 reduce.
+  const auto both = direct({2, 4}, 64, 1, 2);
+  CHECK(threads(*both, Rank(0)) == std::vector<std::uint32_t>{96, 96, 288, 96});
+  // No head: 9 warps scatter, 6 gather.
+  CHECK(threads(*both, Rank(3)) == std::vector<std::uint32_t>{288, 192, 96, 0});
+  // Alone in its node: 6 warps broadcast, 12 reduce.
+  CHECK(threads(*direct({4, 1}, 64, 1, 1), Rank(0)) == std::vector<std::uint32_t>{0, 0, 384, 192});
+}
+
+TEST_CASE("A scatter of CollNetDirect begins with the head behind the rank") {
+  const auto program = direct({2, 4}, 64, 1, 4);
+  std::vector<std::uint32_t> heads;
+  for (std::uint64_t index = 0; index < 3; ++index) {
+    const Step step = program->step(Rank(2), 0, index);
+    heads.push_back(step.sends.first);
+    CHECK(step.continues == (index > 0));
+  }
+  CHECK(heads == std::vector<std::uint32_t>{3, 0, 1});
+}
