@@ -97,7 +97,9 @@ StepCost simple_cost(const CostParameters& costs, const LaneWork& work, const St
   const bool reducing = reduces(primitive);
   StepCost cost;
   cost.held.item = reducing ? CostItem::SimpleSliceReduce : CostItem::SimpleSliceCopy;
-  cost.held.time = scaled(costs.time(cost.held.item), wide_part(costs, work));
+  if (!step.continues) {
+    cost.held.time = scaled(costs.time(cost.held.item), wide_part(costs, work));
+  }
   cost.work.item = CostItem::SimpleLocalRate;
   if (sends(primitive)) {
     const bool narrow = reducing && work.narrow && costs.rate(CostItem::SimpleNarrowRate);

@@ -23,7 +23,8 @@ CollNetLanes::CollNetLanes(const Execution& execution, RankLayout layout, Roles 
       ranks_per_node_(static_cast<std::uint32_t>(layout.ranks_per_node)),
       heads_(heads),
       element_(size_of(execution.call.type)),
-      chunk_(execution.work.front().chunk) {
+      chunk_(execution.work.front().chunk),
+      channels_(channel_count(execution)) {
   COLLSIM_ENSURE(execution.call.kind == CollectiveKind::AllReduce && nodes_ > 1,
                  "CollNet is for AllReduce over several nodes");
   COLLSIM_ENSURE(execution.interleaved, "CollNet's channels interleave");
@@ -41,16 +42,14 @@ std::uint32_t CollNetLanes::lane_of(Place place) const {
   return place.channel * roles_.count + place.role;
 }
 
-std::uint32_t CollNetLanes::channels() const { return channel_count(execution_); }
-
 std::uint64_t CollNetLanes::loops() const {
-  const std::int64_t loop = static_cast<std::int64_t>(execution_.work.size()) * heads_ * chunk_;
+  const std::int64_t loop = static_cast<std::int64_t>(channels()) * heads_ * chunk_;
   return static_cast<std::uint64_t>(divided_up(execution_.call.count, loop));
 }
 
 CollNetLanes::Block CollNetLanes::block(std::uint32_t channel, std::uint64_t loop,
                                         std::uint32_t head) const {
-  const std::uint64_t piece = loop * execution_.work.size() + channel;
+  const std::uint64_t piece = loop * channels() + execution_.work[channel].channel;
   const std::int64_t wanted = static_cast<std::int64_t>(piece * heads_ + head) * chunk_;
   const std::int64_t begin = std::min(wanted, execution_.call.count);
   return {element_ * begin, element_ * std::min(chunk_, execution_.call.count - begin)};
@@ -113,6 +112,7 @@ Lane CollNetLanes::network_lane(std::uint32_t channel) const {
   lane.group = lane_of({channel, roles_.network});
   lane.fifo_depth = static_cast<std::uint32_t>(under_way);
   lane.protocol = WireProtocol::Simple;
+  lane.multiplicity = execution_.work[channel].multiplicity;
   return lane;
 }
 

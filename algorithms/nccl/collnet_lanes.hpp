@@ -28,7 +28,7 @@ class CollNetLanes : public Program {
   [[nodiscard]] const CollectiveCall& call() const override { return execution_.call; }
   [[nodiscard]] std::uint32_t lane_count(Rank rank) const override;
   [[nodiscard]] Bytes scratch_bytes(Rank rank) const override;
-  [[nodiscard]] std::uint32_t channels() const override;
+  [[nodiscard]] std::uint32_t channels() const override { return channels_; }
   [[nodiscard]] std::uint32_t chunks() const override {
     return static_cast<std::uint32_t>(loops());
   }
@@ -93,7 +93,8 @@ class CollNetLanes : public Program {
   std::uint32_t ranks_per_node_;
   std::uint32_t heads_;
   Bytes element_;
-  std::int64_t chunk_;  ///< elements
+  std::int64_t chunk_;      ///< elements
+  std::uint32_t channels_;  ///< joined ones counted each
 };
 
 }  // namespace collsim::nccl

@@ -38,6 +38,7 @@ Lane lane_with(const Execution& execution, std::uint32_t channel, std::uint32_t 
   lane.fifo_depth = static_cast<std::uint32_t>(execution.fifo);
   lane.protocol = WireProtocol::Simple;
   lane.threads = threads;
+  lane.multiplicity = execution.work[channel].multiplicity;
   return lane;
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "algorithms/nccl/call_geometry.hpp"
 #include "algorithms/nccl/connection_paths.hpp"
+#include "algorithms/nccl/divided_up.hpp"
 #include "algorithms/nccl/slices.hpp"
 #include "algorithms/nccl/trees.hpp"
 #include "algorithms/nccl/tuning_terms.hpp"
@@ -89,16 +91,45 @@ std::vector<std::size_t> connected_ranks(const Decisions& decisions, const Execu
       return numbered(build_rings(decisions.graphs(), decisions.layout(), channels));
     case Algorithm::Tree:
       return numbered(build_trees(decisions.graphs().tree, decisions.layout(), channels));
+    case Algorithm::CollNetChain: {
+      const std::vector<GraphChannel>& chains = decisions.graphs().collnet_chain->channels;
+      std::vector<std::vector<int>> orders;
+      for (std::size_t channel = 0; channel < channels.size(); ++channel) {
+        orders.push_back(chains[channel % chains.size()].gpus);
+      }
+      return numbered(orders);
+    }
     default:
       break;
   }
-  // NVLS and PAT connect the same ranks on every channel; NVLSTree has one of its two trees on even
+  // NVLS, CollNetDirect and PAT connect the same ranks on every channel; NVLSTree has one of its two trees on even
   // channels and the other one on odd channels.
   std::vector<std::size_t> numbers(std::size_t{execution.work.back().channel} + 1);
   for (std::size_t channel = 0; channel < numbers.size(); ++channel) {
     numbers[channel] = execution.algorithm == Algorithm::NvlsTree ? channel % 2 : 0;
   }
   return numbers;
+}
+
+/// Blocks of a channel's piece.
+std::int64_t head_count(const Decisions& decisions, Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::CollNetDirect:
+      return static_cast<std::int64_t>(heads(*decisions.graphs().collnet_direct).size());
+    case Algorithm::Nvls:
+      return static_cast<std::int64_t>(heads(*decisions.graphs().nvls).size());
+    default:
+      return 1;
+  }
+}
+
+/// What a channel has of the last loop of those that interleave, in elements.
+std::int64_t in_last_loop(const Execution& execution, std::size_t channel, std::int64_t heads) {
+  const std::int64_t piece = heads * execution.work.front().chunk;
+  const auto channels = static_cast<std::int64_t>(execution.work.size());
+  const std::int64_t loops = divided_up(execution.call.count, channels * piece);
+  const std::int64_t begin = ((loops - 1) * channels + static_cast<std::int64_t>(channel)) * piece;
+  return std::clamp(execution.call.count - begin, std::int64_t{0}, piece);
 }
 
 }  // namespace
@@ -142,9 +173,6 @@ Execution execution_of(const Decisions& decisions, const CollectiveCall& call,
 }
 
 Execution joined_channels(Execution execution, std::span<const std::size_t> wiring) {
-  if (execution.interleaved) {
-    return execution;
-  }
   // Blocks of different sorts differ where they copy slice by slice.
   const bool sorted = execution.protocol == Protocol::Simple && !is_nvls(execution.algorithm);
   const auto sort_of = [sorted](const ChannelWork& work) {
@@ -167,18 +195,18 @@ Execution joined_channels(Execution execution, std::span<const std::size_t> wiri
 }
 
 Execution joined_channels(const Decisions& decisions, Execution execution) {
-  if (execution.interleaved) {
-    return execution;
-  }
   const std::vector<std::size_t> ranks = connected_ranks(decisions, execution);
   const std::vector<std::size_t> paths =
       connection_kinds(algorithm_connections(decisions, execution.algorithm), ranks.size());
-  std::vector<std::pair<std::size_t, std::size_t>> both;
-  both.reserve(ranks.size());
+  const std::int64_t heads = execution.interleaved ? head_count(decisions, execution.algorithm) : 1;
+  std::vector<std::tuple<std::size_t, std::size_t, std::int64_t>> all;
+  all.reserve(ranks.size());
   for (std::size_t channel = 0; channel < ranks.size(); ++channel) {
-    both.emplace_back(ranks[channel], paths[channel]);
+    const std::int64_t last =
+        execution.interleaved ? in_last_loop(execution, channel, heads) : std::int64_t{0};
+    all.emplace_back(ranks[channel], paths[channel], last);
   }
-  return joined_channels(std::move(execution), numbered(both));
+  return joined_channels(std::move(execution), numbered(all));
 }
 
 }  // namespace collsim::nccl

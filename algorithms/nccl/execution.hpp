@@ -63,7 +63,7 @@ struct Execution {
 
 /// Joins channels whose lanes do the same on the same ranks: equal parts and chunks, and ring, trees
 /// or heads alike, on the same transports. Time is the same where routes between the same devices do not depend on the channel.
-/// Channels that interleave stay apart.
+/// Of channels that interleave, also what they have of the last loop.
 [[nodiscard]] Execution joined_channels(const Decisions& decisions, Execution execution);
 /// The same, where channels have equal connections if they have equal numbers in `wiring`.
 /// Shapes: wiring[channel].

@@ -86,7 +86,7 @@ std::int64_t NvlsLanes::loop_elements(std::uint32_t channel) const {
 
 std::uint64_t NvlsLanes::loops(std::uint32_t channel) const {
   if (execution_.interleaved) {
-    const auto all = static_cast<std::int64_t>(execution_.work.size());
+    const auto all = static_cast<std::int64_t>(channels());
     return static_cast<std::uint64_t>(
         divided_up(execution_.work[channel].count, all * loop_elements(channel)));
   }
@@ -126,7 +126,7 @@ NvlsLanes::Block NvlsLanes::block(std::uint32_t channel, std::uint64_t loop,
 NvlsLanes::Block NvlsLanes::interleaved_block(std::uint32_t channel, std::uint64_t loop,
                                               std::uint32_t head) const {
   const ChannelWork& work = execution_.work[channel];
-  const std::uint64_t piece = loop * execution_.work.size() + channel;
+  const std::uint64_t piece = loop * channels() + work.channel;
   const auto wanted = static_cast<std::int64_t>(piece * head_count() + head) * work.chunk;
   const std::int64_t begin = std::min(wanted, work.count);
   return {element_ * begin, element_ * std::min(work.chunk, work.count - begin)};

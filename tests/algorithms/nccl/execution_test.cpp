@@ -38,6 +38,17 @@ Decisions two_nodes() {
   return Decisions(input);
 }
 
+/// The same, whose NICs reduce in the network.
+Decisions two_nodes_that_reduce() {
+  DecisionInput input;
+  input.machine = collsim::test::nic_per_gpu(4, 90, 18, 400000, "32.0 GT/s PCIe");
+  collsim::test::let_nets_reduce(input.machine);
+  input.nodes = 2;
+  input.constants = test::constants_of("2.28");
+  input.configuration.collnet = true;
+  return Decisions(input);
+}
+
 CollectiveCall all_reduce(std::int64_t count) {
   CollectiveCall call;
   call.ranks = 8;
@@ -161,7 +172,8 @@ TEST_CASE("execution: channels of CollNet share the whole") {
   // Depth 8: 256 MiB are fewer than 512 chunks of 256 KiB a channel, and not fewer than 64 of 128.
   CHECK(execution.work[5] == ChannelWork{5, 1, 0, 64 * mib, 32 * kib});
   const std::vector<std::size_t> alike(24, 0);
-  CHECK(joined_channels(execution, alike).work.size() == 24);
+  // Alike but for their sorts.
+  CHECK(joined_channels(execution, alike).work.size() == 4);
 }
 
 // Slices of ceil(n / 32) · 16 elements, at least 100.
@@ -223,18 +235,41 @@ TEST_CASE("execution: the channels of a communicator are joined by rings and by 
   }
 }
 
-TEST_CASE("execution: algorithms without a program are refused by name") {
-  const Decisions decisions = two_nodes();
-  Execution execution = execution_of(decisions, all_reduce(mib), chosen(A::Ring, P::Simple));
-  execution.algorithm = A::CollNetChain;
-  try {
-    static_cast<void>(build_program(decisions, execution));
-    FAIL("accepted");
-  } catch (const InputError& error) {
-    CHECK(error.render() ==
-          "error: CollNetChain, which NCCL chooses here, reduces in the network: that is not "
-          "executed\nhint: NCCL_COLLNET_ENABLE=0, or another NCCL_ALGO");
+TEST_CASE("execution: channels that interleave are joined by their share of the last loop") {
+  const Decisions decisions = two_nodes_that_reduce();
+  for (const A algorithm : {A::CollNetDirect, A::CollNetChain, A::Nvls}) {
+    CAPTURE(name(algorithm));
+    // Of the last loop the first channels have whole pieces, one a part, the others nothing.
+    const Execution execution =
+        execution_of(decisions, all_reduce(3 * mib + 12345), chosen(algorithm, P::Simple));
+    REQUIRE(execution.interleaved);
+    const Execution joined = joined_channels(decisions, execution);
+    CHECK(joined.work.size() < execution.work.size());
+    test::require_right(*build_program(decisions, execution));
+    CHECK(build_program(decisions, joined)->channels() == execution.work.size());
+    CHECK(weighted_bytes(*build_program(decisions, joined)) ==
+          weighted_bytes(*build_program(decisions, execution)));
   }
+}
+
+TEST_CASE("execution: what has no program is refused by name") {
+  const Decisions decisions = two_nodes_that_reduce();
+  CollectiveCall gather = all_reduce(mib);
+  gather.kind = K::AllGather;
+  const auto refusal = [&](A algorithm) {
+    const Execution execution = execution_of(decisions, gather, chosen(algorithm, P::Simple));
+    try {
+      static_cast<void>(build_program(decisions, execution));
+    } catch (const InputError& error) {
+      return error.render();
+    }
+    return std::string("accepted");
+  };
+  const std::string rest =
+      " for all_gather, which NCCL chooses here, reduces in the network: that is not executed\nhint: "
+      "NCCL_COLLNET_ENABLE=0, or another NCCL_ALGO";
+  CHECK(refusal(A::CollNetDirect) == "error: CollNetDirect" + rest);
+  CHECK(refusal(A::Nvls) == "error: NVLS over several nodes" + rest);
 }
 
 }  // namespace collsim::nccl

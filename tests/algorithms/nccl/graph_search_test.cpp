@@ -146,11 +146,7 @@ TEST_CASE("CollNet takes network devices that reduce in the network") {
   options.collnet_enable = true;
   CHECK(!search(machine, NodeCount::Several, options).collnet_chain);
   CHECK(!search(machine, NodeCount::Several, options).collnet_direct);
-  for (MachineCpu& cpu : machine.cpus) {
-    for (auto& device : cpu.devices) {
-      std::get<MachinePci>(device).children.at(1).nic->nets.at(0).collective = true;
-    }
-  }
+  test::let_nets_reduce(machine);
   const GraphSet graphs = search(machine, NodeCount::Several, options);
   REQUIRE(graphs.collnet_chain);
   CHECK(line(*graphs.collnet_chain) == line(graphs.tree));

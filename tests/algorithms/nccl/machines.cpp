@@ -75,6 +75,14 @@ Machine nic_per_gpu(int gpus, int sm, int nvlinks, int nic_mbps, const std::stri
   return machine;
 }
 
+void let_nets_reduce(Machine& machine) {
+  for (MachineCpu& cpu : machine.cpus) {
+    for (auto& device : cpu.devices) {
+      std::get<MachinePci>(device).children.at(1).nic->nets.at(0).collective = true;
+    }
+  }
+}
+
 Machine grace_domain(int gpus) {
   Machine machine;
   for (int gpu = 0; gpu < gpus; ++gpu) {

@@ -29,6 +29,8 @@ nccl::MachineCpu amd_cpu(int numa_id);
 /// Two Intel sockets; each GPU on a PCIe switch of its own with a NIC (speed in Mb/s; 0: none); NVLinks to
 /// one NVSwitch.
 nccl::Machine nic_per_gpu(int gpus, int sm, int nvlinks, int nic_mbps, const std::string& speed);
+/// Makes the NICs of such a machine reduce in the network.
+void let_nets_reduce(nccl::Machine& machine);
 
 /// An NVLink domain of Grace hosts: two CPUs a host, two GPUs of sm 100 a CPU, each with 18 NVLinks
 /// and a NIC of 400 Gb/s at its CPU.
