@@ -41,7 +41,7 @@ std::vector<std::string> names_of(const CompareCommand& command, CollectiveKind 
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string name = text.substr(begin, end - begin);
-    require_algorithm(name, kind, "--algorithms");
+    require_program(name, kind, "--algorithms");
     if (std::ranges::find(names, name) != names.end()) {
       throw InputError(in_quotes(name) + " given twice", "--algorithms", "give it once");
     }

@@ -141,17 +141,20 @@ struct AlgorithmNames {
       fitting.emplace_back(algorithm.name);
     }
   }
+  void add_ours(CollectiveKind kind) {
+    for (const Algorithm& algorithm : algorithms()) {
+      add(algorithm, kind);
+    }
+  }
+  void add_nccls(CollectiveKind kind) {
+    for (const NcclAlgorithm& algorithm : nccl_algorithms()) {
+      add(algorithm, kind);
+    }
+  }
 };
 
-/// Ours, NCCL's, and the words that `names` begins with.
-void require_one_of(AlgorithmNames names, const std::string& name, CollectiveKind kind,
+void require_one_of(const AlgorithmNames& names, const std::string& name, CollectiveKind kind,
                     const std::string& option) {
-  for (const Algorithm& algorithm : algorithms()) {
-    names.add(algorithm, kind);
-  }
-  for (const NcclAlgorithm& algorithm : nccl_algorithms()) {
-    names.add(algorithm, kind);
-  }
   if (std::ranges::find(names.known, name) == names.known.end()) {
     refuse_word(option, "algorithm", name, names.known);
   }
@@ -165,12 +168,24 @@ void require_one_of(AlgorithmNames names, const std::string& name, CollectiveKin
 }  // namespace
 
 void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option) {
-  require_one_of({}, name, kind, option);
+  AlgorithmNames names;
+  names.add_ours(kind);
+  require_one_of(names, name, kind, option);
+}
+
+void require_program(const std::string& name, CollectiveKind kind, const std::string& option) {
+  AlgorithmNames names;
+  names.add_ours(kind);
+  names.add_nccls(kind);
+  require_one_of(names, name, kind, option);
 }
 
 void require_any_algorithm(const std::string& name, CollectiveKind kind,
                            const std::string& option) {
-  require_one_of({{"auto", "best"}, {"auto", "best"}}, name, kind, option);
+  AlgorithmNames names{{"auto", "best"}, {"auto", "best"}};
+  names.add_ours(kind);
+  names.add_nccls(kind);
+  require_one_of(names, name, kind, option);
 }
 
 namespace {

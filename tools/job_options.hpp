@@ -56,9 +56,11 @@ CLI::Option* add_algorithm_option(CLI::App& app, std::string& algorithm);
 [[nodiscard]] Bytes size_of_option(const std::string& text, const std::string& option);
 /// "auto" or "best".
 [[nodiscard]] bool is_chosen_by_simulation(const std::string& algorithm);
-/// Refuses a name of neither us nor NCCL, or of what does not implement the collective.
+/// Refuses a name that is unknown or does not implement the collective.
 void require_algorithm(const std::string& name, CollectiveKind kind, const std::string& option);
-/// The same where the words "auto" and "best" are names, too.
+/// The same where NCCL's programs are names, too.
+void require_program(const std::string& name, CollectiveKind kind, const std::string& option);
+/// And the words "auto" and "best".
 void require_any_algorithm(const std::string& name, CollectiveKind kind, const std::string& option);
 /// Throws: InputError("--max-memory").
 [[nodiscard]] RunLimits limits_of(const JobOptions& options);

@@ -15,9 +15,11 @@ class Measured(typing.NamedTuple):
     differs: str  # what their sources do not tell, or tell otherwise
 
 
+SHARP = "SHARP with `--set fabric.reduction=sharp --set environment.NCCL_COLLNET_ENABLE=1`"
+
 MEASURED = [
     Measured("a100-hdr-sharp-coreweave", "coreweave/nccl-tests",
-             "dgx-a100-x4", (), "its NICs are not told: eight of 200 Gb/s taken; SHARP is not modelled"),
+             "dgx-a100-x4", (), f"its NICs are not told: eight of 200 Gb/s taken; {SHARP}"),
     Measured("a100-ib-crusoe", "dstackai/dstack", "dgx-a100-x4", ("nodes=2",), ""),
     Measured("a100-pcie-simula-local", "thomaslie210/NCCL_Test_Results", "a100-pcie", (), ""),
     Measured("a100-pcie-simula-ib_gdr", "thomaslie210/NCCL_Test_Results",
@@ -57,7 +59,7 @@ MEASURED = [
     Measured("gh200x4-alps gh200x4-alps-2", "boeschf/nccl-benchmark-on-alps-2025, eth-cscs/cscs-docs",
              "alps", ("nodes=128",), "which nodes it used is not told"),
     Measured("h100-ndr-sharp-coreweave", "coreweave/nccl-tests",
-             "dgx-h100-superpod", ("nodes=12",), "SHARP is not modelled"),
+             "dgx-h100-superpod", ("nodes=12",), SHARP),
     Measured("h100-sxm-aic h100x8-together h100x8-wayne h100x8-wayne-2 h100x8-wayne-3",
              "ai-dynamo/aiconfigurator, togethercomputer/together-nccl-tests, waynehacking8/nccl-collectives-bench",
              "dgx-h100", (), ""),

@@ -20,14 +20,24 @@ struct DirectThreads {
   std::uint32_t broadcast{0};
 };
 
-/// Copying threads by what a rank does: `up` it sends to other heads, `down` others send to it. A warp
-/// of scatter and broadcast only synchronises.
-constexpr DirectThreads direct_threads(bool up, bool down) {
+enum class Standing : std::uint8_t {
+  Head,      ///< sends to other heads, and others send to it
+  OnlyHead,  ///< of its node
+  NoHead,
+};
+
+/// The threads that copy: a warp of scatter and one of broadcast only synchronise.
+constexpr DirectThreads direct_threads(Standing standing) {
   constexpr std::uint32_t copying = 96;
-  if (up && down) {
-    return {copying, copying, copying};
+  switch (standing) {
+    case Standing::Head:
+      return {copying, copying, copying};
+    case Standing::OnlyHead:
+      return {0, 0, 2 * copying};
+    case Standing::NoHead:
+      break;
   }
-  return up ? DirectThreads{3 * copying, 2 * copying, 0} : DirectThreads{0, 0, 2 * copying};
+  return {3 * copying, 2 * copying, 0};
 }
 
 Lane lane_with(const Execution& execution, std::uint32_t channel, std::uint32_t group,
@@ -82,6 +92,12 @@ class DirectProgram final : public CollNetLanes {
   [[nodiscard]] std::uint32_t other_heads(Rank rank) const {
     return heads() - (head_number(rank) ? 1 : 0);
   }
+  [[nodiscard]] Standing standing(Rank rank) const {
+    if (!head_number(rank)) {
+      return Standing::NoHead;
+    }
+    return heads() > 1 ? Standing::Head : Standing::OnlyHead;
+  }
   /// The `turn`-th of them: a head begins behind itself, others at their own place.
   [[nodiscard]] std::uint32_t head_at(Rank rank, std::uint32_t turn) const {
     const std::optional<std::uint32_t> own = head_number(rank);
@@ -105,8 +121,7 @@ Lane DirectProgram::lane(Rank rank, std::uint32_t lane) const {
   if (place.role == Network) {
     return network_lane(place.channel);
   }
-  const bool down = head_number(rank).has_value() && ranks_per_node() > 1;
-  const DirectThreads copying = direct_threads(other_heads(rank) > 0, down);
+  const DirectThreads copying = direct_threads(standing(rank));
   constexpr std::uint32_t synchronising = 2 * warp;
   std::uint32_t threads = static_cast<std::uint32_t>(execution().threads) - copying.scatter -
                           copying.gather - copying.broadcast - synchronising;

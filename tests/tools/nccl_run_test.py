@@ -131,6 +131,19 @@ class Refused(program.Case):
                      "error: --algorithm: nccl-ring does not implement all_to_all; expected auto, best, naive, bruck, "
                      "direct, pairwise, hierarchical, nccl or nccl-p2p")
 
+    def test_reduction_by_switches_that_do_not_reduce(self):
+        words = ["run", "all_reduce", *H100_X4, "--bytes", "1M", "--algorithm", "collnet-chain"]
+        self.refused([*words, "--env", "NCCL_COLLNET_ENABLE=1"],
+                     "error: --algorithm: NCCL would not run this here: no switch of the fabric reduces\n"
+                     "hint: where they do, the description says so: fabric.reduction=sharp")
+        self.refused(words,
+                     "error: --algorithm: NCCL would not run this here: CollNetChain Simple: CollNet is off: it needs a "
+                     "plugin, NCCL_COLLNET_ENABLE=1 and nodes enough")
+        self.refused(["run", "all_gather", *H100_X4, "--bytes", "64M", "--set", "fabric.reduction=sharp", "--env",
+                      "NCCL_COLLNET_ENABLE=1", "--env", "NCCL_ALGO=CollNetDirect"],
+                     "error: --algorithm: CollNetDirect for all_gather, which NCCL chooses here, reduces in the network: "
+                     "that is not executed\nhint: NCCL_COLLNET_ENABLE=0, or another NCCL_ALGO")
+
     def test_options_of_others(self):
         self.refused([*RUN, "--chunks", "4"],
                      "error: --chunks: has no effect on NCCL's programs, which cut chunks by rules of their own\n"

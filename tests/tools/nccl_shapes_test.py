@@ -50,6 +50,28 @@ class Shapes(program.Case):
         self.assertGreater(busbw["nccl-tree"], 120)
         self.assertGreater(busbw["nvls-tree"], 120)
 
+    def test_reduction_in_the_fabric_moves_the_share_of_a_head_however_many_nodes(self):
+        sharp = ["--cluster", "dgx-h100-x4", "--set", "fabric.reduction=sharp", "--env", "NCCL_COLLNET_ENABLE=1"]
+        # 96 MiB are whole loops of every program's channels and heads.
+        size = 96 << 20
+        for algorithm in ("collnet-direct", "collnet-chain", "nvls"):
+            for nodes in ("2", "4"):
+                row = self.row("run", "all_reduce", *sharp, "--nodes", nodes, "--bytes", str(size), "--algorithm",
+                               algorithm, "--links", "all")
+                nics = [link["bytes"] for link in row["links"]["all"] if link["level"] == "leaf"]
+                with self.subTest(algorithm, nodes=nodes):
+                    # All of a node's data, once out and once in, over the NICs of its heads.
+                    self.assertEqual(sum(nics), 2 * int(nodes) * size)
+                    if algorithm != "collnet-chain":
+                        self.assertEqual(set(nics), {size // 8})
+
+    def test_reduction_in_the_fabric_beats_trees_and_rings(self):
+        words = ["all_reduce", "--cluster", "dgx-h100-x4", "--bytes", "1GiB"]
+        sharp = self.time(*words, "--set", "fabric.reduction=sharp", "--env", "NCCL_COLLNET_ENABLE=1", "--algorithm",
+                          "nvls")
+        for algorithm in ("nccl-ring", "nvls-tree"):
+            self.assertLess(sharp, self.time(*words, "--algorithm", algorithm))
+
     def test_all_to_all_over_nodes_is_bound_by_the_nics(self):
         row = self.row("run", "all_to_all", "--cluster", "dgx-h100-x4", "--bytes", "4GiB", "--links", "all")
         nics = {link["bytes"] for link in row["links"]["all"] if link["level"] == "leaf"}
