@@ -86,12 +86,14 @@ enum class Primitive : std::uint8_t {
 /// How the bytes of a step's messages move.
 enum class Movement : std::uint8_t {
   Route,  ///< each message along the route to its peer
-  /// The step has left them in memory that the peer reads: only the flag travels.
+  /// The step has left them in memory that the peer reads: only the flag travels. Between nodes they are
+  /// handed to the network, and the peer's Multimem step moves them.
   Post,
   /// Through the switch that joins the rank with its peers, which reduces what it reads from all of
   /// them (the posted messages of the receive slots, and the own `source` or `operand`) and writes to
   /// all of them at once (the send slots, and the own `destination`): NVLink SHARP, one flow over a
-  /// tree of links.
+  /// tree of links. Between nodes the switches of the fabric do so for all peers alike, which it both
+  /// reads from and writes to (SHARP).
   Multimem,
 };
 

@@ -39,7 +39,8 @@ enum class AttributeTo : std::uint8_t {
   Causes,  ///< the wire at its full rate, then what made them slower: for people
   /// All of it to the one that decided, threads or link, and all of an LL hop even where the wire hides a part of
   /// it: then a parameter's part over the total is by how much a change of the parameter changes the total,
-  /// both relative, as long as the critical path stays. For fits.
+  /// both relative, as long as the critical path stays. A wait for credit is what the lane that gave it back was doing
+  /// until then. For fits.
   Limits,
 };
 

@@ -18,6 +18,8 @@
 //           a rendezvous later. LL's lines arrive in host memory, which the block reads at network_rate. Messages are
 //           late by chance, exponentially with the mean `lateness`; the call goes on with the last of those of the k
 //           GPUs of a node that take part, which is 1/2 + 1/3 + … + 1/k of that later than a single one.
+//   Reductions by the fabric's switches: no block works on them; the total is `reduction` later than the wire, its
+//           latency and the hand-off.
 //   Sends and receives: bytes at channel_rate, receives at receive_rate; in LL bytes at ll_rate.
 //   NVLS    a stage costs `stage` for a loop; copies run at copy_rate. What one primitive does in several
 //           steps (through the switch and over the network) is copied once: between them it is in

@@ -52,8 +52,6 @@ CostParameters slow_at(CostItem slow) {
   set_rate(costs, SimpleLocalRate, 200_GBps);
   switch (slow) {
     case SimpleChannelRate:
-      set_rate(costs, slow, 2_GBps);
-      break;
     case SimpleLocalRate:
       set_rate(costs, slow, 2_GBps);
       break;

@@ -57,7 +57,7 @@ TEST_CASE("a reduction in the fabric crosses each link of its tree once up and o
         run(cluster, {collective(reduction(nodes, 100'000_B), communicator)}, paying(free));
     std::size_t used = 0;
     for (std::size_t link = 0; link < result.links.size(); ++link) {
-      const std::int64_t bytes = static_cast<std::int64_t>(whole_bytes(result.links[link]));
+      const auto bytes = static_cast<std::int64_t>(whole_bytes(result.links[link]));
       CHECK((bytes == 0 || bytes == 100'000));
       used += bytes != 0 ? 1 : 0;
     }

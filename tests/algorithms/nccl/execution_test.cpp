@@ -266,7 +266,8 @@ TEST_CASE("execution: what has no program is refused by name") {
     return std::string("accepted");
   };
   const std::string rest =
-      " for all_gather, which NCCL chooses here, reduces in the network: that is not executed\nhint: "
+      " for all_gather, which NCCL chooses here, reduces in the network: that is not "
+      "executed\nhint: "
       "NCCL_COLLNET_ENABLE=0, or another NCCL_ALGO";
   CHECK(refusal(A::CollNetDirect) == "error: CollNetDirect" + rest);
   CHECK(refusal(A::Nvls) == "error: NVLS over several nodes" + rest);
