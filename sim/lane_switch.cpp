@@ -10,14 +10,15 @@ namespace collsim::detail {
 
 PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t index) {
   const LaneState& lane = operation.lanes[index];
-  const GroupPath::Peers peers{lane.receives, lane.sends, lane.reads_own, lane.writes_own};
+  const SwitchPeers peers{lane.receives, lane.sends, lane.reads_own, lane.writes_own};
   GroupPaths& known = operation.group_paths[index];
   for (const GroupPath& group : known.paths) {
     if (group.peers == peers) {
       return group.path;
     }
   }
-  const PathId path = open_through_switch(operation, index);
+  const PathId path = routes_.open_switch(switch_route(lane_on_gpus(operation, index), peers),
+                                          operation.lanes_alike(index));
   if (known.paths.size() < GroupPaths::most) {
     known.paths.push_back({peers, path});
     return path;
@@ -26,29 +27,6 @@ PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t 
   known.paths[known.oldest] = {peers, path};
   known.oldest = (known.oldest + 1) % GroupPaths::most;
   return path;
-}
-
-PathId LaneEngine::open_through_switch(const OperationState& operation, std::uint32_t index) {
-  const LaneState& lane = operation.lanes[index];
-  const std::uint32_t number = operation.lane_number(index);
-  std::vector<DeviceId> read_from;
-  std::vector<DeviceId> write_to;
-  for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
-    const Connection from =
-        operation.program->receive_from(lane.rank, number, lane.receives.first + slot);
-    read_from.push_back(operation.gpu(from.peer));
-  }
-  for (std::uint32_t slot = 0; slot < lane.sends.count; ++slot) {
-    const Connection to = operation.program->send_to(lane.rank, number, lane.sends.first + slot);
-    write_to.push_back(operation.gpu(to.peer));
-  }
-  if (lane.reads_own && !read_from.empty()) {
-    read_from.push_back(operation.gpu(lane.rank));
-  }
-  if (lane.writes_own && !write_to.empty()) {
-    write_to.push_back(operation.gpu(lane.rank));
-  }
-  return routes_.open_multimem(operation.gpu(lane.rank), read_from, write_to);
 }
 
 void LaneEngine::start_through_switch(OperationState& operation, std::uint32_t index) {
@@ -69,7 +47,7 @@ void LaneEngine::start_through_switch(OperationState& operation, std::uint32_t i
   routes_.retain(path);
   routes_.count(path, lane.bytes, lane.multiplicity);
   network_->start(path, lane.bytes, group, terms_of(lane));
-  count_transfer();
+  count_transfers(operation, index);
 }
 
 void LaneEngine::left_through_switch(const Departure& departure) {
