@@ -72,10 +72,12 @@ void FoldGraph::number_lanes(FoldJob& job) {
 }
 
 void FoldGraph::add_job(const FoldJob& job, std::size_t number) {
+  std::size_t edges_of_rank = most_edges;
   LaneOnGpus at{cluster_, job.program.get(), job.communicator.get(), Rank(0), 0};
   for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
     const Vertex vertex = job.first_rank + rank;
     at.rank = Rank(rank);
+    const std::size_t edges_before = graph_.edges();
     SequenceHash colour = hash_of(Mark::Rank).add(number).add(job.lanes(rank));
     if (options_->costs != nullptr) {
       colour.add(job.program->peers(at.rank));
@@ -86,6 +88,11 @@ void FoldGraph::add_job(const FoldJob& job, std::size_t number) {
       graph_.add_edge(vertex, lane, hash_of(Mark::LaneOfRank).add(at.lane).value());
       graph_.add_edge(lane, vertex, hash_of(Mark::RankOfLane).value());
       add_lane(job, number, at);
+    }
+    // What has a root is unlike the others: the lesser of two ranks tells how much there is to compare.
+    edges_of_rank = std::min(edges_of_rank, graph_.edges() - edges_before);
+    if (rank > 0) {
+      check_size(edges_of_rank * (job.ranks() - rank));
     }
   }
 }
@@ -99,8 +106,7 @@ void FoldGraph::add_lane(const FoldJob& job, std::size_t number, const LaneOnGpu
   const bool costs = options_->costs != nullptr;
   const auto shape = shape_of(*job.program, at.rank, at.lane, costs, budget_);
   if (!shape) {
-    throw NotFolded{"the lanes have more steps than can be compared one by one",
-                    "sizes that leave equal chunks, which need no comparison"};
+    throw NotFolded{"the lanes have more steps than can be compared one by one"};
   }
   joins_ = joins_ || shape->joins;
   const Lane lane = job.program->lane(at.rank, at.lane);
@@ -171,11 +177,12 @@ void FoldGraph::add_slot(const FoldJob& job, const LaneOnGpus& at, Vertex vertex
   if (protocol != WireProtocol::None && path.kind == PathKind::Network) {
     add_crossing(vertex, vertex_of_proxy(path.sender), hash_of(Mark::Proxy).add(slot).value());
   }
-  check_size();
+  check_size(0);
 }
 
-void FoldGraph::check_size() const {
-  if (graph_.edges() > most_edges) {
+/// Throws: NotFolded if there are too many edges, with so many to come.
+void FoldGraph::check_size(std::size_t to_come) const {
+  if (graph_.edges() + to_come > most_edges) {
     throw NotFolded{"there are more connections than can be compared one by one"};
   }
 }

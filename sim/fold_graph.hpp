@@ -71,7 +71,7 @@ class FoldGraph {
   void add_crossing(Vertex lane, Vertex thing, std::uint64_t label);
   Vertex vertex_of(LinkId link);
   Vertex vertex_of_proxy(DeviceId gpu);
-  void check_size() const;
+  void check_size(std::size_t to_come) const;
 
   const Cluster* cluster_;
   const RunOptions* options_;

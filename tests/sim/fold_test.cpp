@@ -151,8 +151,7 @@ TEST_CASE("nothing is folded where it cannot be shown to be right") {
   CHECK(reason(options) ==
         "--fold: nothing can be folded: the critical path names every rank on it");
   workload.capacity_changes.push_back({at(latency), LinkId(0), textbook_bandwidth});
-  CHECK(reason({}) ==
-        "--fold: nothing can be folded: capacities of links change during the run");
+  CHECK(reason({}) == "--fold: nothing can be folded: capacities of links change during the run");
   workload.capacity_changes.clear();
   // 8 KiB and one element more: one of 8 chunks is larger.
   workload = workload_of(cluster, "ring", CollectiveKind::AllReduce, 8196_B);

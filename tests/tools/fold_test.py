@@ -10,7 +10,9 @@ class Fold(program.Case):
         None where nothing is."""
         done = self.run_program("run", *words, "--fold", "require", "--format", "json")
         if done.returncode == 2:
-            self.assertIn("--fold: nothing can be folded: ", done.stderr)
+            # Nothing can be folded, or there is no such program here: then the run of every lane is refused, too.
+            if "--fold: nothing can be folded: " not in done.stderr:
+                self.refused(["run", *words, "--fold", "off"], done.stderr.rstrip("\n"))
             return None
         self.assertEqual(done.returncode, 0, done.stderr)
         row = program.json.loads(done.stdout)["rows"][0]
@@ -33,12 +35,9 @@ class Fold(program.Case):
                                           ("all_reduce", "nvls"), ("all_reduce", "nvls-tree"), ("all_gather", "pat"),
                                           ("all_to_all", "nccl-p2p"), ("send_recv", "nccl-p2p"),
                                           ("broadcast", "nccl-ring")):
-                for size in ("3MiB", "16MiB"):
-                    words = [collective, "--cluster", *cluster, "--algorithm", algorithm, "--bytes", size]
-                    if self.run_program("run", *words).returncode == 2:
-                        continue  # there is no such program here
-                    with self.subTest(words):
-                        folded += self.folded(*words) is not None
+                words = [collective, "--cluster", *cluster, "--algorithm", algorithm, "--bytes", "3MiB"]
+                with self.subTest(words):
+                    folded += self.folded(*words) is not None
         self.assertGreater(folded, 20)
 
     def test_groups_side_by_side_and_calls_back_to_back(self):
@@ -61,7 +60,7 @@ class Fold(program.Case):
         self.assertEqual(row["transfers"], 131072 * 2 * 131071)
         self.refused([*words, "--fold", "off"],
                      "error: --max-transfers: the simulation needs 34,359,476,224 transfers, more than 1,000,000,000\n"
-                     "  hint: fewer --channels, --chunks or iterations, a subset of the GPUs with --ranks, another "
+                     "hint: fewer --channels, --chunks or iterations, a subset of the GPUs with --ranks, another "
                      "--algorithm, or a higher limit")
 
     def test_what_is_shown(self):
@@ -84,7 +83,7 @@ class Fold(program.Case):
         self.refused(["run", "all_reduce", "--cluster", "dgx-h100-superpod", "--set", "fabric.routing=ecmp", "--bytes",
                       "1GiB", "--algorithm", "ring", "--nodes", "40", "--fold", "require"],
                      "error: --fold: nothing can be folded: hashed routes leave no two lanes alike\n"
-                     "  hint: --set fabric.routing=static")
+                     "hint: --set fabric.routing=static")
         self.refused([*star[:-1], "some", "--bytes", "1MiB"],
                      'error: --fold: unknown word "some"; expected auto, off or require')
 
