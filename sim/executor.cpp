@@ -16,6 +16,7 @@
 #include "sim/lanes.hpp"
 #include "sim/link_capacities.hpp"
 #include "sim/participants.hpp"
+#include "sim/unshared.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -385,10 +386,22 @@ RunResult Executor::finished_result() {
   return std::move(result_);
 }
 
+/// Of a workload, or of what it is folded to: without events where that can be done.
+RunResult execute(const Cluster& cluster, const Workload& workload, const RunOptions& options,
+                  const FoldPlan* plan, Folding& folding) {
+  if (plan != nullptr || (options.fold != FoldMode::Off && !is_small(workload))) {
+    if (std::optional<RunResult> result = run_unshared(cluster, workload, options, plan)) {
+      folding.evaluated = true;
+      return std::move(*result);
+    }
+  }
+  return Executor(cluster, workload, options, plan).run();
+}
+
 /// The run of what a workload is folded to. Absent: it does not come to an end, or its numbers grow too
 /// large; the run of the whole says why.
 std::optional<RunResult> run_folded(const Cluster& cluster, const FoldPlan& plan,
-                                    const RunOptions& options) {
+                                    const RunOptions& options, Folding& folding) {
   bool interrupted = false;
   RunOptions watched = options;
   if (options.progress) {
@@ -398,12 +411,13 @@ std::optional<RunResult> run_folded(const Cluster& cluster, const FoldPlan& plan
     };
   }
   try {
-    return unfolded(plan, Executor(cluster, plan.workload, watched, &plan).run());
+    return unfolded(plan, execute(cluster, plan.workload, watched, &plan, folding));
   } catch (const SimulationError&) {
     if (interrupted) {
       throw;
     }
-  } catch (const std::overflow_error&) {  // the whole may fit
+  } catch (const std::overflow_error&) {
+    return std::nullopt;  // the whole may fit
   }
   return std::nullopt;
 }
@@ -411,6 +425,7 @@ std::optional<RunResult> run_folded(const Cluster& cluster, const FoldPlan& plan
 RunResult run(const Cluster& cluster, const Workload& workload, const RunOptions& options) {
   Folding folding;
   folding.reason = "not asked for";
+  std::optional<RunResult> result;
   if (options.fold != FoldMode::Off) {
     FoldResult attempt = fold(cluster, workload, options);
     folding = std::move(attempt.folding);
@@ -418,23 +433,24 @@ RunResult run(const Cluster& cluster, const Workload& workload, const RunOptions
       if (options.admit) {
         options.admit(folding);
       }
-      if (std::optional<RunResult> result = run_folded(cluster, *attempt.plan, options)) {
-        result->folding = std::move(folding);
-        return std::move(*result);
+      result = run_folded(cluster, *attempt.plan, options, folding);
+      if (!result) {
+        folding.folded = false;
+        folding.reason = "the folded run did not come to an end";
       }
-      folding.folded = false;
-      folding.reason = "the folded run did not come to an end";
     }
   }
-  if (options.fold == FoldMode::Require) {
-    throw InputError("nothing can be folded: " + folding.reason, "--fold", folding.remedy);
+  if (!result) {
+    if (options.fold == FoldMode::Require) {
+      throw InputError("nothing can be folded: " + folding.reason, "--fold", folding.remedy);
+    }
+    if (options.admit) {
+      options.admit(folding);
+    }
+    result = execute(cluster, workload, options, nullptr, folding);
   }
-  if (options.admit) {
-    options.admit(folding);
-  }
-  RunResult result = Executor(cluster, workload, options, nullptr).run();
-  result.folding = std::move(folding);
-  return result;
+  result->folding = std::move(folding);
+  return std::move(*result);
 }
 
 }  // namespace

@@ -200,10 +200,10 @@ std::unique_ptr<const FoldPlan> plan_of(const Cluster& cluster, const Workload& 
   return plan;
 }
 
-/// Runs of fewer are not worth it.
-constexpr std::uint64_t few_transfers = 10'000;
+}  // namespace
 
-std::uint64_t transfers_of(const Workload& workload) {
+bool is_small(const Workload& workload) {
+  constexpr std::uint64_t few_transfers = 10'000;
   std::uint64_t transfers = 0;
   for (const Workload::Operation& operation : workload.operations) {
     const auto* collective = std::get_if<Collective>(&operation);
@@ -211,10 +211,8 @@ std::uint64_t transfers_of(const Workload& workload) {
       transfers += std::min(collective->program->transfer_count(), few_transfers);
     }
   }
-  return transfers;
+  return transfers < few_transfers;
 }
-
-}  // namespace
 
 FoldResult fold(const Cluster& cluster, const Workload& workload, const RunOptions& options) {
   FoldResult result;
@@ -225,7 +223,7 @@ FoldResult fold(const Cluster& cluster, const Workload& workload, const RunOptio
     if (options.critical_path) {
       throw NotFolded{"the critical path names every rank on it"};
     }
-    if (options.fold == FoldMode::Auto && transfers_of(workload) < few_transfers) {
+    if (options.fold == FoldMode::Auto && is_small(workload)) {
       throw NotFolded{"a run of so few transfers is over before it could be folded"};
     }
     result.plan = plan_of(cluster, workload, options, result.folding);

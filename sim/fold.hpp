@@ -68,6 +68,9 @@ struct FoldResult {
 [[nodiscard]] FoldResult fold(const Cluster& cluster, const Workload& workload,
                               const RunOptions& options);
 
+/// Whether a workload has so few transfers that nothing but running it is worth while.
+[[nodiscard]] bool is_small(const Workload& workload);
+
 /// The result of the workload from that of its plan.
 [[nodiscard]] RunResult unfolded(const FoldPlan& plan, RunResult&& folded);
 

@@ -23,6 +23,7 @@ struct FoldedCount {
 /// How a run was folded.
 struct Folding {
   bool folded = false;
+  bool evaluated = false;  ///< without events, since no two lanes share a link (see unshared.hpp)
   FoldedCount ranks;
   FoldedCount lanes;
   FoldedCount links;   ///< that carry something

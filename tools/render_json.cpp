@@ -108,10 +108,12 @@ Json count_json(const FoldedCount& count) {
 Json folding_json(const Folding& folding) {
   if (!folding.folded) {
     return Json{{"mode", "none"},
+                {"evaluated", folding.evaluated},
                 {"reason", folding.reason},
                 {"remedy", folding.remedy.empty() ? Json(nullptr) : Json(folding.remedy)}};
   }
   return Json{{"mode", "space"},
+              {"evaluated", folding.evaluated},
               {"ranks", count_json(folding.ranks)},
               {"lanes", count_json(folding.lanes)},
               {"links", count_json(folding.links)},

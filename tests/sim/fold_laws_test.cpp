@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/executor.hpp"
+#include "sim/unshared.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/cost_sets.hpp"
 #include "tests/sim/programs.hpp"
@@ -246,5 +247,76 @@ TEST_CASE("random programs on random machines give the same, folded") {
       RC_ASSERT(full.has_value());
       RC_ASSERT(text_of(*folded) == text_of(*full));
     }
+  }));
+}
+
+namespace {
+
+/// On a mesh, where every pair of ranks has a link of its own: a message to each of some distances, each by one
+/// lane. A lane's steps receive, send, or both.
+TableProgram any_plain_program(std::uint32_t ranks) {
+  TableProgram program = program_for(ranks);
+  struct Message {
+    std::uint32_t from_lane;
+    std::uint32_t to_lane;
+    std::int64_t bytes;
+    std::vector<TableProgram::Slots> slots;
+  };
+  std::vector<Message> messages;
+  const auto distances = *rc::gen::inRange(1U, ranks);
+  for (std::uint32_t distance = 1; distance <= distances; ++distance) {
+    Message message{*rc::gen::inRange(0U, 2U),
+                    *rc::gen::inRange(0U, 2U),
+                    any_of<std::int64_t>({0, 1, 1000, 4096}),
+                    {}};
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      message.slots.push_back(program.connect({Rank(rank), message.from_lane},
+                                              {Rank((rank + distance) % ranks), message.to_lane}));
+    }
+    messages.push_back(message);
+  }
+  const auto repeats = *rc::gen::inRange(1U, 40U);
+  const bool odd_one = any_of({0, 1, 1}) == 0;
+  for (std::uint32_t repeat = 0; repeat < repeats; ++repeat) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const std::int64_t more = odd_one && rank == 0 ? 64 : 0;
+      for (std::uint32_t i = 0; i < messages.size(); ++i) {
+        const Message& message = messages[i];
+        program.add(
+            Rank(rank), message.from_lane,
+            step(Bytes(message.bytes + more)).from(input(0_B)).send(message.slots[rank].send));
+      }
+      for (std::uint32_t i = 0; i < messages.size(); ++i) {
+        const Message& message = messages[i];
+        const std::uint32_t sender = (rank + ranks - i - 1) % ranks;
+        const std::int64_t its = odd_one && sender == 0 ? 64 : 0;
+        program.add(Rank(rank), message.to_lane,
+                    step(Bytes(message.bytes + its))
+                        .receive(message.slots[sender].receive)
+                        .to(output(0_B)));
+      }
+    }
+  }
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("where no two lanes share a link, steps one by one give what events give") {
+  CHECK(rc::check("unshared = events", [] {
+    const auto ranks = *rc::gen::inRange<std::uint32_t>(2, 7);
+    ClusterSpec spec = mesh(ranks);
+    spec.node.links[0].bandwidth =
+        Bandwidth::bytes_per_second(any_of<std::int64_t>({7, 50}) * 1'000'000'000);
+    const Cluster cluster(spec);
+    Workload workload;
+    workload.operations.emplace_back(collective(any_plain_program(ranks), gpus(cluster)));
+    RunOptions options;
+    options.network = any_of({NetworkModel::Flow, NetworkModel::Ideal});
+    options.fold = FoldMode::Off;
+    const auto plain = detail::run_unshared(cluster, workload, options, nullptr);
+    RC_ASSERT(plain.has_value());
+    RC_ASSERT(plain->events == 0U);
+    RC_ASSERT(text_of(*plain) == text_of(run_workload(cluster, workload, options)));
   }));
 }

@@ -132,6 +132,32 @@ TEST_CASE("where one link is slower, lanes differ by how far they are from it") 
   CHECK((!lanes || lanes->classes < lanes->all));
 }
 
+TEST_CASE("a ring is evaluated without events, all alike or not") {
+  const auto run = [](const Cluster& cluster, FoldMode fold, std::int64_t bytes) {
+    RunOptions options;
+    options.fold = fold;
+    return run_workload(
+        cluster, workload_of(cluster, "ring", CollectiveKind::AllReduce, Bytes(bytes)), options);
+  };
+  ClusterSpec spec = textbook_nodes(20);
+  const Cluster alike(spec);
+  spec.node.links[0].from = "gpu0";
+  for (const char* const gpu : {"gpu1", "gpu2", "gpu3"}) {
+    spec.node.links.push_back(link(gpu, "switch", textbook_bandwidth, Duration(123'456)));
+  }
+  const Cluster unlike(spec);
+  // 80 ranks, 12,640 messages. One element more makes the chunks unequal, so that each lane is of its own.
+  for (const std::int64_t bytes : {80 * 4096, 80 * 4096 + 4}) {
+    for (const Cluster* const cluster : {&alike, &unlike}) {
+      const RunResult quick = run(*cluster, FoldMode::Auto, bytes);
+      CHECK(quick.folding.evaluated);
+      CHECK(quick.folding.folded == (bytes == 80 * 4096));
+      CHECK(quick.events == 0);
+      CHECK(text_of(quick) == text_of(run(*cluster, FoldMode::Off, bytes)));
+    }
+  }
+}
+
 TEST_CASE("nothing is folded where it cannot be shown to be right") {
   const Cluster cluster{star(8)};
   Workload workload = workload_of(cluster, "ring", CollectiveKind::AllReduce, 8_KiB);

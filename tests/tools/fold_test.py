@@ -21,7 +21,7 @@ class Fold(program.Case):
         self.assertEqual(row["transfers"], whole["transfers"])
         self.assertEqual(row["links"], whole["links"])
         self.assertEqual(row["folding"]["mode"], "space")
-        self.assertEqual(whole["folding"], {"mode": "none", "reason": "not asked for", "remedy": None})
+        self.assertEqual(whole["folding"], {"mode": "none", "evaluated": False, "reason": "not asked for", "remedy": None})
         self.assertLess(row["folding"]["lanes"]["simulated"], row["folding"]["lanes"]["all"])
         return row
 
@@ -69,7 +69,7 @@ class Fold(program.Case):
         self.assertEqual(self.csv(*words)[0]["folded_lanes"], "1")
         self.assertEqual(self.csv(*words[:-2])[0]["folded_lanes"], "")
         self.assertEqual(self.row(*words[:-2])["folding"],
-                         {"mode": "none", "reason": "a run of so few transfers is over before it could be folded",
+                         {"mode": "none", "evaluated": False, "reason": "a run of so few transfers is over before it could be folded",
                           "remedy": None})
 
     def test_what_cannot_be_folded(self):
