@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "algorithms/program.hpp"
@@ -51,6 +52,10 @@ class FoldedProgram final : public Program {
                                    std::uint32_t slot) const override;
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
                                         std::uint32_t slot) const override;
+  [[nodiscard]] std::optional<LaneSchedule> schedule(Rank rank, std::uint32_t lane) const override {
+    const LaneClass& at = lane_class(rank, lane);
+    return whole_->schedule(at.rank, at.lane);
+  }
   [[nodiscard]] Bytes scratch_bytes(Rank rank) const override {
     return whole_->scratch_bytes(of(rank).first);
   }
