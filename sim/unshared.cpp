@@ -13,6 +13,7 @@
 #include "sim/connection_route.hpp"
 #include "sim/messages.hpp"
 #include "sim/path_table.hpp"
+#include "sim/plain_steps.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
@@ -24,23 +25,6 @@ constexpr std::uint64_t most_listed = std::uint64_t{1} << 22U;
 constexpr std::uint64_t most_steps = std::uint64_t{1} << 31U;
 /// Steps of a lane until the others have their turn, so that few messages wait.
 constexpr int steps_at_a_time = 256;
-
-/// Thrown where a run is none of these.
-struct NotCovered {};
-
-struct PlainStep {
-  std::int64_t bytes = 0;
-  std::uint32_t receive_slot = no_index;
-  std::uint32_t send_slot = no_index;
-};
-
-/// What all lanes of a shape do.
-struct StepList {
-  std::vector<PlainStep> steps;
-  std::vector<std::uint32_t> received_before;     ///< by step: messages of its receive slot
-  std::vector<std::vector<std::uint32_t>> sends;  ///< by send slot: steps that use it
-  std::uint32_t receive_slots = 0;
-};
 
 /// Where a send slot leads.
 struct PlainPath {
@@ -98,50 +82,6 @@ struct PlainLane {
   std::vector<PlainPath> paths;  ///< by send slot
   std::vector<Inbox> inboxes;    ///< by receive slot
 };
-
-PlainStep plain_step(const Step& step) {
-  if (step.sends.count > 1 || step.receives.count > 1 || step.join || step.after ||
-      step.movement != Movement::Route) {
-    throw NotCovered{};
-  }
-  PlainStep plain;
-  plain.bytes = step.bytes.count();
-  if (step.receives.count == 1) {
-    plain.receive_slot = step.receives.first;
-  }
-  if (step.sends.count == 1) {
-    plain.send_slot = step.sends.first;
-  }
-  return plain;
-}
-
-std::unique_ptr<StepList> list_of(const Program& program, Rank rank, std::uint32_t lane) {
-  auto list = std::make_unique<StepList>();
-  const std::uint64_t steps = program.step_count(rank, lane);
-  list->steps.reserve(steps);
-  std::vector<std::uint32_t> received;
-  for (std::uint64_t index = 0; index < steps; ++index) {
-    const PlainStep step = list->steps.emplace_back(plain_step(program.step(rank, lane, index)));
-    constexpr std::uint32_t most_slots = std::uint32_t{1} << 16U;
-    if ((step.send_slot != no_index && step.send_slot >= most_slots) ||
-        (step.receive_slot != no_index && step.receive_slot >= most_slots)) {
-      throw NotCovered{};
-    }
-    if (step.receive_slot != no_index && step.receive_slot >= received.size()) {
-      received.resize(std::size_t{step.receive_slot} + 1);
-    }
-    list->received_before.push_back(step.receive_slot == no_index ? 0
-                                                                  : received[step.receive_slot]++);
-    if (step.send_slot != no_index) {
-      if (step.send_slot >= list->sends.size()) {
-        list->sends.resize(std::size_t{step.send_slot} + 1);
-      }
-      list->sends[step.send_slot].push_back(static_cast<std::uint32_t>(index));
-    }
-  }
-  list->receive_slots = static_cast<std::uint32_t>(received.size());
-  return list;
-}
 
 /// One run.
 class Evaluation {
@@ -226,7 +166,7 @@ const StepList* Evaluation::shared_list(Rank rank, std::uint32_t lane) {
   if (listed_ > most_listed) {
     throw NotCovered{};
   }
-  lists_.push_back(list_of(*program_, rank, lane));
+  lists_.push_back(plain_steps(*program_, rank, lane));
   const StepList* const list = lists_.back().get();
   if (schedule) {
     list_of_shape_.emplace(schedule->shape, list);

@@ -118,8 +118,19 @@ std::vector<Exchange> any_exchanges(std::uint32_t ranks) {
   return exchanges;
 }
 
-TableProgram any_program(std::uint32_t ranks) {
-  TableProgram program = program_for(ranks);
+/// Messages of a program, and one of them by rank 1 that is larger than the others', or none.
+struct Exchanges {
+  std::vector<Exchange> all;
+  std::vector<std::vector<TableProgram::Slots>> slots;  ///< by exchange and sender
+  std::int64_t odd_bytes = 0;
+
+  [[nodiscard]] Bytes bytes(std::size_t exchange, std::uint32_t sender) const {
+    const bool odd = exchange == 0 && sender == 1;
+    return Bytes(all[exchange].bytes + (odd ? odd_bytes : 0));
+  }
+};
+
+void set_lanes(TableProgram& program, std::uint32_t ranks) {
   const Lane sort = any_lane();
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     Lane its = any_of({0, 1}) == 0 ? sort : any_lane();
@@ -130,43 +141,54 @@ TableProgram any_program(std::uint32_t ranks) {
       program.set_lane(Rank(rank), lane, its);
     }
   }
-  const std::vector<Exchange> exchanges = any_exchanges(ranks);
-  std::vector<std::vector<TableProgram::Slots>> slots;
-  for (const Exchange& exchange : exchanges) {
-    std::vector<TableProgram::Slots>& of_ranks = slots.emplace_back();
+}
+
+void connect(TableProgram& program, Exchanges& exchanges, std::uint32_t ranks) {
+  for (const Exchange& exchange : exchanges.all) {
+    std::vector<TableProgram::Slots>& of_ranks = exchanges.slots.emplace_back();
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       of_ranks.push_back(
           program.connect({Rank(rank), exchange.from_lane},
                           {Rank((rank + exchange.distance) % ranks), exchange.to_lane}));
     }
   }
-  const bool odd_one = *rc::gen::inRange(0, 4) == 0;
+}
+
+/// What a rank sends and receives in a round.
+void add_round(TableProgram& program, const Exchanges& exchanges, std::uint32_t ranks,
+               std::uint32_t rank, std::uint32_t round) {
+  for (std::size_t i = 0; i < exchanges.all.size(); ++i) {
+    if (exchanges.all[i].sent == round) {
+      program.add(Rank(rank), exchanges.all[i].from_lane,
+                  step(exchanges.bytes(i, rank))
+                      .from(input(0_B))
+                      .send(exchanges.slots[i][rank].send)
+                      .phase(round));
+    }
+  }
+  for (std::size_t i = 0; i < exchanges.all.size(); ++i) {
+    const std::uint32_t sender = (rank + ranks - exchanges.all[i].distance) % ranks;
+    if (exchanges.all[i].received == round) {
+      program.add(Rank(rank), exchanges.all[i].to_lane,
+                  step(exchanges.bytes(i, sender))
+                      .receive(exchanges.slots[i][sender].receive)
+                      .to(output(0_B))
+                      .phase(round));
+    }
+  }
+}
+
+TableProgram any_program(std::uint32_t ranks) {
+  TableProgram program = program_for(ranks);
+  set_lanes(program, ranks);
+  Exchanges exchanges;
+  exchanges.all = any_exchanges(ranks);
+  exchanges.odd_bytes = any_of<std::int64_t>({0, 0, 0, 8});
+  connect(program, exchanges, ranks);
   const auto joining = *rc::gen::inRange(0U, 2 * rounds);
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      for (std::size_t i = 0; i < exchanges.size(); ++i) {
-        const Exchange& exchange = exchanges[i];
-        const std::int64_t more = odd_one && i == 0 ? (rank == 1 ? 8 : 0) : 0;
-        if (exchange.sent == round) {
-          program.add(Rank(rank), exchange.from_lane,
-                      step(Bytes(exchange.bytes + more))
-                          .from(input(0_B))
-                          .send(slots[i][rank].send)
-                          .phase(round));
-        }
-      }
-      for (std::size_t i = 0; i < exchanges.size(); ++i) {
-        const Exchange& exchange = exchanges[i];
-        const std::uint32_t sender = (rank + ranks - exchange.distance) % ranks;
-        const std::int64_t more = odd_one && i == 0 ? (sender == 1 ? 8 : 0) : 0;
-        if (exchange.received == round) {
-          program.add(Rank(rank), exchange.to_lane,
-                      step(Bytes(exchange.bytes + more))
-                          .receive(slots[i][sender].receive)
-                          .to(output(0_B))
-                          .phase(round));
-        }
-      }
+      add_round(program, exchanges, ranks, rank, round);
       if (round == joining) {
         program.add(Rank(rank), 0, step(0_B).phase(round).join(0));
       }
@@ -252,49 +274,26 @@ TEST_CASE("random programs on random machines give the same, folded") {
 
 namespace {
 
-/// On a mesh, where every pair of ranks has a link of its own: a message to each of some distances, each by one
-/// lane. A lane's steps receive, send, or both.
+/// On a mesh, where every pair of ranks has a link of its own: again and again a message to each of some
+/// distances, each by one lane.
 TableProgram any_plain_program(std::uint32_t ranks) {
   TableProgram program = program_for(ranks);
-  struct Message {
-    std::uint32_t from_lane;
-    std::uint32_t to_lane;
-    std::int64_t bytes;
-    std::vector<TableProgram::Slots> slots;
-  };
-  std::vector<Message> messages;
+  Exchanges exchanges;
   const auto distances = *rc::gen::inRange(1U, ranks);
   for (std::uint32_t distance = 1; distance <= distances; ++distance) {
-    Message message{*rc::gen::inRange(0U, 2U),
-                    *rc::gen::inRange(0U, 2U),
-                    any_of<std::int64_t>({0, 1, 1000, 4096}),
-                    {}};
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      message.slots.push_back(program.connect({Rank(rank), message.from_lane},
-                                              {Rank((rank + distance) % ranks), message.to_lane}));
-    }
-    messages.push_back(message);
+    Exchange exchange;
+    exchange.distance = distance;
+    exchange.from_lane = any_of({0U, 1U});
+    exchange.to_lane = any_of({0U, 1U});
+    exchange.bytes = any_of<std::int64_t>({0, 1, 1000, 4096});
+    exchanges.all.push_back(exchange);
   }
+  exchanges.odd_bytes = any_of<std::int64_t>({0, 0, 64});
+  connect(program, exchanges, ranks);
   const auto repeats = *rc::gen::inRange(1U, 40U);
-  const bool odd_one = any_of({0, 1, 1}) == 0;
   for (std::uint32_t repeat = 0; repeat < repeats; ++repeat) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      const std::int64_t more = odd_one && rank == 0 ? 64 : 0;
-      for (std::uint32_t i = 0; i < messages.size(); ++i) {
-        const Message& message = messages[i];
-        program.add(
-            Rank(rank), message.from_lane,
-            step(Bytes(message.bytes + more)).from(input(0_B)).send(message.slots[rank].send));
-      }
-      for (std::uint32_t i = 0; i < messages.size(); ++i) {
-        const Message& message = messages[i];
-        const std::uint32_t sender = (rank + ranks - i - 1) % ranks;
-        const std::int64_t its = odd_one && sender == 0 ? 64 : 0;
-        program.add(Rank(rank), message.to_lane,
-                    step(Bytes(message.bytes + its))
-                        .receive(message.slots[sender].receive)
-                        .to(output(0_B)));
-      }
+      add_round(program, exchanges, ranks, rank, 0);
     }
   }
   return program;

@@ -203,38 +203,60 @@ std::vector<ClusterSpec> machines() {
   return specs;
 }
 
+/// An algorithm on all GPUs of a cluster, with two channels; absent: it does not do that there.
+std::optional<Workload> two_channels(const Cluster& cluster, const Algorithm& algorithm,
+                                     CollectiveKind kind, std::int64_t bytes) {
+  const auto all = gpus(cluster);
+  ProgramRequest request;
+  request.call =
+      call_for_size(kind, static_cast<std::uint32_t>(all->size()), Bytes(bytes), DataType::Float32);
+  request.channels = 2;
+  for (const DeviceId gpu : *all) {
+    request.node_of_rank.push_back(cluster.graph().device(gpu).node.value_or(NodeId(0)));
+  }
+  if (algorithm.obstacle(request)) {
+    return std::nullopt;
+  }
+  Workload workload;
+  workload.operations.emplace_back(Collective{build_program(algorithm, request), all});
+  return workload;
+}
+
+/// In both models; how often something was folded.
+std::size_t compared_in_both(const Cluster& cluster, const Workload& workload) {
+  std::size_t folded = 0;
+  for (const NetworkModel model : {NetworkModel::Flow, NetworkModel::Ideal}) {
+    RunOptions options;
+    options.network = model;
+    folded += compared(cluster, workload, options) ? 1U : 0U;
+  }
+  return folded;
+}
+
+/// All collectives of an algorithm, with blocks of one size and of several.
+std::size_t all_compared(const Cluster& cluster, const Algorithm& algorithm) {
+  const auto ranks = static_cast<std::int64_t>(cluster.graph().gpus().size());
+  std::size_t folded = 0;
+  for (const CollectiveKind kind : algorithm.collectives) {
+    for (const std::int64_t bytes : {4096 * ranks, 4100 * ranks + 4}) {
+      INFO(cluster.name() << ' ' << ranks << ' ' << algorithm.name << ' ' << name_of(kind) << ' '
+                          << bytes);
+      if (const auto workload = two_channels(cluster, algorithm, kind, bytes)) {
+        folded += compared_in_both(cluster, *workload);
+      }
+    }
+  }
+  return folded;
+}
+
 }  // namespace
 
 TEST_CASE("every algorithm, folded, gives what all its lanes give") {
   std::size_t folded = 0;
   for (const ClusterSpec& spec : machines()) {
     const Cluster cluster(spec);
-    const auto all = gpus(cluster);
-    const auto ranks = static_cast<std::uint32_t>(all->size());
     for (const Algorithm& algorithm : algorithms()) {
-      for (const CollectiveKind kind : algorithm.collectives) {
-        for (const std::int64_t bytes :
-             {std::int64_t{4096} * ranks, std::int64_t{4100} * ranks + 4}) {
-          ProgramRequest request;
-          request.call = call_for_size(kind, ranks, Bytes(bytes), DataType::Float32);
-          request.channels = 2;
-          for (const DeviceId gpu : *all) {
-            request.node_of_rank.push_back(cluster.graph().device(gpu).node.value_or(NodeId(0)));
-          }
-          if (algorithm.obstacle(request)) {
-            continue;
-          }
-          Workload workload;
-          workload.operations.emplace_back(Collective{build_program(algorithm, request), all});
-          for (const NetworkModel model : {NetworkModel::Flow, NetworkModel::Ideal}) {
-            RunOptions options;
-            options.network = model;
-            INFO(spec.name << ' ' << ranks << ' ' << algorithm.name << ' ' << name_of(kind) << ' '
-                           << bytes << ' ' << name_of(model));
-            folded += compared(cluster, workload, options) ? 1U : 0U;
-          }
-        }
-      }
+      folded += all_compared(cluster, algorithm);
     }
   }
   // Otherwise nothing was tested.
