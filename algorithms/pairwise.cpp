@@ -7,6 +7,7 @@
 // Source: Thakur, Rabenseifner and Gropp 2005, "Optimization of Collective Communication Operations
 // in MPICH", §4.3 and §4.4 (pairwise exchange).
 
+#include <optional>
 #include <utility>
 
 #include "algorithms/pattern.hpp"
@@ -26,6 +27,7 @@ class Pairwise : public Pattern {
   [[nodiscard]] std::uint32_t ranks() const override { return ranks_; }
   [[nodiscard]] std::uint32_t blocks() const override { return ranks_; }
   [[nodiscard]] std::uint32_t lanes(Rank) const override { return 1; }
+  [[nodiscard]] std::optional<std::uint64_t> shape(Rank, std::uint32_t) const override { return 0; }
   [[nodiscard]] std::uint64_t messages() const override {
     return std::uint64_t{ranks_} * (ranks_ - 1);
   }

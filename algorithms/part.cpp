@@ -42,6 +42,10 @@ Part Part::slice(std::uint32_t index, std::uint32_t count) const {
   return part;
 }
 
+bool Part::has_equal_blocks(std::uint32_t count) const {
+  return blocked_ || slice_size_ % (std::int64_t{blocks_} * count) == 0;
+}
+
 std::int64_t Part::elements_before(std::uint32_t block) const {
   return block * smaller_ + std::min<std::int64_t>(block, larger_blocks_);
 }

@@ -50,6 +50,9 @@ class Part {
                                     std::uint32_t step, std::uint32_t limit) const;
   [[nodiscard]] Bytes bytes_of(std::uint32_t first, std::uint32_t count = 1) const;
 
+  /// Whether all blocks are of one size, in any slice of it into `count` parts, too.
+  [[nodiscard]] bool has_equal_blocks(std::uint32_t count) const;
+
   /// The largest number of parts this one can be sliced into with none empty (at least 1).
   [[nodiscard]] std::int64_t elements() const;
 

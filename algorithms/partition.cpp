@@ -120,6 +120,17 @@ class PartitionedProgram final : public NamedProgram {
     return placed(pattern_->receive_from(rank, at.lane, slot), at.channel);
   }
 
+  /// Where all blocks are equal and a step's copy onto itself is left out for all ranks or for none.
+  [[nodiscard]] std::optional<LaneSchedule> schedule(Rank rank, std::uint32_t lane) const override {
+    const Split at = split(rank, lane);
+    const std::optional<std::uint64_t> shape = pattern_->shape(rank, at.lane);
+    if (!shape || !channel_parts_[at.channel].has_equal_blocks(chunks_)) {
+      return std::nullopt;
+    }
+    constexpr std::uint64_t shapes = std::uint64_t{1} << 32U;
+    return LaneSchedule{*shape + at.channel * shapes, pattern_->send_slots(rank, at.lane)};
+  }
+
   [[nodiscard]] Bytes scratch_bytes(Rank) const override { return whole_.scratch_bytes(); }
   [[nodiscard]] std::uint32_t channels() const override { return channels_; }
   [[nodiscard]] std::uint32_t chunks() const override { return chunks_; }

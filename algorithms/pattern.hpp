@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "algorithms/collective.hpp"
@@ -41,6 +42,11 @@ class Pattern {
                                            std::uint32_t slot) const = 0;
   [[nodiscard]] virtual Connection receive_from(Rank rank, std::uint32_t lane,
                                                 std::uint32_t slot) const = 0;
+  /// What a lane does for a part whose blocks are all as large: lanes with the same number do the same,
+  /// but for which blocks they handle, and use all their slots. Absent: not told.
+  [[nodiscard]] virtual std::optional<std::uint64_t> shape(Rank, std::uint32_t /*lane*/) const {
+    return std::nullopt;
+  }
   /// Messages that all ranks send for one part. The default walks all steps.
   [[nodiscard]] virtual std::uint64_t messages() const;
   /// Blocks that the data fall into.

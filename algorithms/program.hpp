@@ -177,6 +177,15 @@ struct Waypoints {
   constexpr bool operator==(const Waypoints&) const = default;
 };
 
+/// What a lane does, without its steps one by one: for those who compare lanes. See Program::schedule.
+struct LaneSchedule {
+  /// Lanes of a program with the same number do the same: as many steps, and step by step the same but for
+  /// where in memory bytes lie and whose they are. They use the same slots, wait for no other lane, and
+  /// move nothing through a switch.
+  std::uint64_t shape = 0;
+  std::uint32_t send_slots = 0;  ///< 0 … send_slots - 1 are used, and no others
+};
+
 class Program {
  public:
   virtual ~Program() = default;
@@ -199,6 +208,11 @@ class Program {
   [[nodiscard]] virtual Waypoints waypoints(Rank, std::uint32_t /*lane*/,
                                             std::uint32_t /*slot*/) const {
     return {};
+  }
+
+  /// Absent: whoever wants to know what the lane does walks its steps.
+  [[nodiscard]] virtual std::optional<LaneSchedule> schedule(Rank, std::uint32_t /*lane*/) const {
+    return std::nullopt;
   }
 
   /// Peers, itself among them, that this rank serves by sends and receives of their own: each of them

@@ -1,5 +1,6 @@
 #include "algorithms/ring.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "algorithms/rank_circle.hpp"
@@ -40,6 +41,7 @@ class RingOfBlocks : public Ring {
 
   [[nodiscard]] std::uint32_t blocks() const override { return ranks(); }
   [[nodiscard]] std::uint64_t steps(Rank, std::uint32_t) const override { return ranks(); }
+  [[nodiscard]] std::optional<std::uint64_t> shape(Rank, std::uint32_t) const override { return 0; }
   [[nodiscard]] std::uint64_t messages() const override {
     return std::uint64_t{ranks()} * (ranks() - 1);
   }

@@ -1,6 +1,7 @@
 // One pattern after another: in the same lanes, or in lanes of its own that follow chunk by chunk.
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,18 @@ class InSequence final : public Pair {
     return step;
   }
 
+  [[nodiscard]] std::optional<std::uint64_t> shape(Rank rank, std::uint32_t lane) const override {
+    if (lane >= a().lanes(rank) || lane >= b().lanes(rank)) {
+      return std::nullopt;
+    }
+    const std::optional<std::uint64_t> first = a().shape(rank, lane);
+    const std::optional<std::uint64_t> second = b().shape(rank, lane);
+    constexpr std::uint64_t shapes = std::uint64_t{1} << 12U;
+    if (!first || !second || *first >= shapes || *second >= shapes) {
+      return std::nullopt;
+    }
+    return ((*first * shapes) + *second) * 2 + fused_[rank.index()];
+  }
   [[nodiscard]] std::uint32_t send_slots(Rank rank, std::uint32_t lane) const override {
     return sends_of(a(), rank, lane) + sends_of(b(), rank, lane);
   }

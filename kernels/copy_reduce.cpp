@@ -84,6 +84,7 @@ void CopyReduce::reduce_tile(std::span<const std::byte* const> inputs,
                              std::size_t bytes) const {
   const std::size_t elements = bytes / element_bytes;
   const std::byte* value = inputs.front() + begin;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): written before it is read, where it is
   alignas(64) std::array<std::byte, tile_bytes> sum;
   if (inputs.size() == 2) {
     std::byte* const out = outputs.front() + begin;

@@ -109,6 +109,7 @@ CollectiveResult result_of(const Cluster& cluster, const CollectiveJob& job,
   result.events = run.events;
   result.simulated_calls = static_cast<std::uint32_t>(run.operations.size() / groups);
   result.contention_ignored = run.contention_ignored;
+  result.folding = std::move(run.folding);
   add_warnings(result, job);
   return result;
 }

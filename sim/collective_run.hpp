@@ -65,6 +65,7 @@ struct CollectiveResult {
   std::size_t slowest_group = 0;
 
   bool contention_ignored = false;
+  Folding folding;
   std::vector<std::string> warnings;
 };
 

@@ -12,9 +12,11 @@
 
 #include "sim/deadlock.hpp"
 #include "sim/delayed_ranks.hpp"
+#include "sim/fold.hpp"
 #include "sim/lanes.hpp"
 #include "sim/link_capacities.hpp"
 #include "sim/participants.hpp"
+#include "sim/unshared.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -44,12 +46,14 @@ struct OperationProgress {
 
 class Executor {
  public:
-  Executor(const Cluster& cluster, const Workload& workload, const RunOptions& options)
+  /// `plan`: what the workload is folded to; null: nothing is.
+  Executor(const Cluster& cluster, const Workload& workload, const RunOptions& options,
+           const FoldPlan* plan)
       : workload_(&workload),
         options_(&options),
         participants_(cluster.graph(), workload),
         network_(make_network(options.network, cluster.graph(), queue_)),
-        lanes_(cluster, workload, options, queue_, *network_, critical_paths_),
+        lanes_(cluster, workload, options, plan, queue_, *network_, critical_paths_),
         width_(lanes_.layout().size()),
         gpus_(participants_.gpus().size()),
         gpu_vectors_(gpus_.size() * width_),
@@ -382,6 +386,73 @@ RunResult Executor::finished_result() {
   return std::move(result_);
 }
 
+/// Of a workload, or of what it is folded to: without events where that can be done.
+RunResult execute(const Cluster& cluster, const Workload& workload, const RunOptions& options,
+                  const FoldPlan* plan, Folding& folding) {
+  if (plan != nullptr || (options.fold != FoldMode::Off && !is_small(workload))) {
+    if (std::optional<RunResult> result = run_unshared(cluster, workload, options, plan)) {
+      folding.evaluated = true;
+      return std::move(*result);
+    }
+  }
+  return Executor(cluster, workload, options, plan).run();
+}
+
+/// The run of what a workload is folded to. Absent: it does not come to an end, or its numbers grow too
+/// large; the run of the whole says why.
+std::optional<RunResult> run_folded(const Cluster& cluster, const FoldPlan& plan,
+                                    const RunOptions& options, Folding& folding) {
+  bool interrupted = false;
+  RunOptions watched = options;
+  if (options.progress) {
+    watched.progress = [&](std::uint64_t transfers) {
+      interrupted = !options.progress(transfers);
+      return !interrupted;
+    };
+  }
+  try {
+    return unfolded(plan, execute(cluster, plan.workload, watched, &plan, folding));
+  } catch (const SimulationError&) {
+    if (interrupted) {
+      throw;
+    }
+  } catch (const std::overflow_error&) {
+    return std::nullopt;  // the whole may fit
+  }
+  return std::nullopt;
+}
+
+RunResult run(const Cluster& cluster, const Workload& workload, const RunOptions& options) {
+  Folding folding;
+  folding.reason = "not asked for";
+  std::optional<RunResult> result;
+  if (options.fold != FoldMode::Off) {
+    FoldResult attempt = fold(cluster, workload, options);
+    folding = std::move(attempt.folding);
+    if (attempt.plan) {
+      if (options.admit) {
+        options.admit(folding);
+      }
+      result = run_folded(cluster, *attempt.plan, options, folding);
+      if (!result) {
+        folding.folded = false;
+        folding.reason = "the folded run did not come to an end";
+      }
+    }
+  }
+  if (!result) {
+    if (options.fold == FoldMode::Require) {
+      throw InputError("nothing can be folded: " + folding.reason, "--fold", folding.remedy);
+    }
+    if (options.admit) {
+      options.admit(folding);
+    }
+    result = execute(cluster, workload, options, nullptr, folding);
+  }
+  result->folding = std::move(folding);
+  return std::move(*result);
+}
+
 }  // namespace
 
 }  // namespace detail
@@ -389,7 +460,7 @@ RunResult Executor::finished_result() {
 RunResult run_workload(const Cluster& cluster, const Workload& workload,
                        const RunOptions& options) {
   try {
-    return detail::Executor(cluster, workload, options).run();
+    return detail::run(cluster, workload, options);
   } catch (const std::overflow_error& error) {
     throw out_of_exact_range(error);
   }

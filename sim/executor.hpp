@@ -31,6 +31,7 @@
 
 #include "sim/attribution.hpp"
 #include "sim/costs.hpp"
+#include "sim/folding.hpp"
 #include "sim/network.hpp"
 #include "sim/step_costs.hpp"
 #include "sim/trace.hpp"
@@ -49,6 +50,9 @@ struct RunOptions {
   /// Of calls back to back: what the process takes to launch one on all its GPUs. Zero: nothing.
   Duration host_per_call{};
   TraceObserver* observer = nullptr;
+  FoldMode fold = FoldMode::Auto;  ///< changes no result but its `events` and `folding`
+  /// Called with how a workload is folded before it is executed; what it throws ends the run.
+  std::function<void(const Folding&)> admit;
   bool critical_path = false;  ///< keep back pointers; memory grows with the length of the path
   /// Called now and then with the transfers done so far; returning false stops the run with
   /// SimulationError("interrupted").
@@ -85,13 +89,14 @@ struct RunResult {
   std::uint64_t transfers = 0;
   std::uint64_t events = 0;
   bool contention_ignored = false;
+  Folding folding;
 };
 
 /// Runs a workload to its end.
 /// Throws: SimulationError on a deadlock (each blocked rank, lane and step, and what it waits for;
 /// the cycle, where there is one) and on messages that nobody received; InputError if a GPU occurs
 /// twice in a communicator, or there is no route; RangeError if a time does not fit; InternalError if an invariant breaks (bytes on a
-/// link differ from what the programs sent over it). Complexity: O(transfers · log lanes) for
+/// link differ from what the programs sent over it); InputError if it is to be folded and cannot. Complexity: O(transfers · log lanes) for
 /// `ideal`; memory O(lanes + transfers under way).
 [[nodiscard]] RunResult run_workload(const Cluster& cluster, const Workload& workload,
                                      const RunOptions& options = {});

@@ -45,8 +45,9 @@ FractionOverflow with_parts(const FractionOverflow& error, std::span<const FairS
 
 /// weight · multiplicity · a, in units of 1 / scale.
 std::int64_t load_of(const FairShareFlow& flow, const ResourceUse& use, std::int64_t scale) {
-  return checked_product(checked_product(flow.weight, flow.multiplicity),
-                         checked_product(use.numerator, scale / use.denominator));
+  return checked_product(
+      checked_product(checked_product(flow.weight, flow.multiplicity), use.crowd),
+      checked_product(use.numerator, scale / use.denominator));
 }
 
 U128 divide_up(U128 numerator, U128 denominator) {
@@ -63,7 +64,7 @@ U128 divide_up(U128 numerator, U128 denominator) {
 
 /// What all single flows of `flow` take.
 std::int64_t take_of(const FairShareFlow& flow, const ResourceUse& use, Rate rate) {
-  return checked_product(single_take(use, rate), flow.multiplicity);
+  return checked_product(checked_product(single_take(use, rate), flow.multiplicity), use.crowd);
 }
 
 }  // namespace
@@ -173,17 +174,17 @@ FairShareSolver::Entry FairShareSolver::new_entry(std::uint32_t slot) {
   Resource& resource = resources_[slot];
   resource.share = share_of(resource);
   resource.raised = false;
-  return {resource.share, resource.number, slot, ++resource.entry};
+  return {resource.share, resource.number, place_of(resource.number), slot, ++resource.entry};
 }
 
 namespace {
 
-/// The order of a heap with the least share in front; equal ones by number.
+/// The order of a heap with the least share in front; equal ones by place.
 struct ComesAfter {
   template <class Entry>
   bool operator()(const Entry& a, const Entry& b) const {
     const auto order = compare(a.share, b.share);
-    return order != 0 ? order > 0 : a.number > b.number;
+    return order != 0 ? order > 0 : a.place > b.place;
   }
 };
 

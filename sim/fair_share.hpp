@@ -28,6 +28,8 @@ struct ResourceUse {
   std::uint32_t resource = 0;
   std::uint32_t numerator = 1;
   std::uint32_t denominator = 1;
+  /// Equal flows that use it for each of the flow's multiplicity.
+  std::uint32_t crowd = 1;
 };
 
 struct FairShareFlow {
@@ -41,7 +43,8 @@ struct FairShareFlow {
 
 struct FairShare {
   Rate rate;  ///< of each single flow
-  /// The resource that froze it (lowest number of those tied); no resource's number where its cap did.
+  /// The resource that froze it (of those tied, the first in order); no resource's number where its cap
+  /// did.
   std::uint32_t bottleneck = 0;
 };
 
@@ -58,6 +61,10 @@ struct FairShare {
 /// Solves many small systems without allocating each time.
 class FairShareSolver {
  public:
+  /// The order of resources that tie as bottlenecks: `order[r]` is the place of resource r. Those behind
+  /// the last one of `order`, and all without it, come by number. Outlives the solver.
+  void order_ties_by(std::span<const std::uint32_t> order) { order_ = order; }
+
   /// `capacities[r]` in units of 2^-10 B/s, positive, for every resource that a flow uses. Writes
   /// one entry a flow to `shares`, in the same order. Throws: std::overflow_error where the exact
   /// fractions exceed 64-bit numerators or denominators. Complexity: O(uses · log uses) by a heap
@@ -91,6 +98,7 @@ class FairShareSolver {
   struct Entry {
     Rate share;
     std::uint32_t number = 0;  ///< of the resource
+    std::uint32_t place = 0;   ///< among those that tie
     std::uint32_t slot = 0;
     std::uint32_t entry = 0;
   };
@@ -102,6 +110,9 @@ class FairShareSolver {
   std::uint32_t slot_of(std::uint32_t number, std::int64_t capacity);
   void add_cap(std::uint32_t number, const FairShareFlow& flow);
   void list_flows_of_resources(std::size_t flows);
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t number) const {
+    return number < order_.size() ? order_[number] : number;
+  }
   [[nodiscard]] Entry new_entry(std::uint32_t slot);
   [[nodiscard]] Rate share_of(const Resource& resource) const;
   void find_bottlenecks();
@@ -116,7 +127,8 @@ class FairShareSolver {
   std::vector<std::uint32_t> slot_of_use_;       ///< by flow, then by use
   std::vector<std::uint32_t> flows_of_resources_;
   std::vector<Entry> heap_;         ///< least share first
-  std::vector<Entry> bottlenecks_;  ///< of this round, by resource number
+  std::vector<Entry> bottlenecks_;  ///< of this round, in the order of ties
+  std::span<const std::uint32_t> order_;
   std::vector<std::uint32_t> touched_;
   std::vector<std::uint8_t> flow_frozen_;
 };

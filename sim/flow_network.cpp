@@ -13,13 +13,15 @@ FlowNetwork::FlowNetwork(const Graph& graph, EventQueue& queue, std::size_t few)
       few_(few),
       groups_(graph.links().size()),
       links_(graph.links().size()),
-      marks_(graph.links().size()) {}
+      marks_(graph.links().size()) {
+  solver_.order_ties_by(paths_.tie_order());
+}
 
-PathId FlowNetwork::open(const Route& route) {
+PathId FlowNetwork::open(const Route& route, std::span<const std::uint32_t> crowds) {
   for (const RouteHop& hop : route.hops) {
     largest_denominator_ = std::max<std::int64_t>(largest_denominator_, hop.share_denominator);
   }
-  const PathId path = paths_.open(route);
+  const PathId path = paths_.open(route, crowds);
   const auto hops = paths_.hops(path);
   groups_.join(hops);
   const std::uint32_t group = groups_.number_of(hops.front().resource);
@@ -60,7 +62,7 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Trans
   }
   transfer.first_hop = paths_.first_hop(path);
   for (const ResourceUse& hop : paths_.hops(path)) {
-    usage_.enter(LinkId(hop.resource), terms.multiplicity, now);
+    usage_.enter(LinkId(hop.resource), terms.multiplicity * hop.crowd, now);
   }
   FlowGroup& group = groups_[group_of(transfer)];
   if (group.searched == 0 && group.transfers.size() < few_) {
@@ -136,8 +138,9 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
       departure.capped = std::clamp(own, departure.wire, departure.elapsed);
     }
     for (const ResourceUse& hop : paths_.hops(transfer.path)) {
-      usage_.leave(LinkId(hop.resource), transfer.terms.multiplicity,
-                   fine_bytes_of(transfer.bytes, hop) * transfer.terms.multiplicity, queue_->now());
+      const std::uint32_t flows = transfer.terms.multiplicity * hop.crowd;
+      usage_.leave(LinkId(hop.resource), flows, fine_bytes_of(transfer.bytes, hop) * flows,
+                   queue_->now());
     }
     if (transfer.grouped) {
       leave_group(id);

@@ -45,7 +45,8 @@ class FlowNetwork final : public Network {
   /// `few`: transfers of a group that are not searched; no result depends on it.
   FlowNetwork(const Graph& graph, EventQueue& queue, std::size_t few = 32);
 
-  [[nodiscard]] PathId open(const Route& route) override;
+  using Network::open;
+  [[nodiscard]] PathId open(const Route& route, std::span<const std::uint32_t> crowds) override;
   void close(PathId path) override { paths_.close(path); }
   /// Complexity: O(hops), without allocation once the run is warm.
   void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;

@@ -48,9 +48,14 @@ bool FlowNetwork::shares_no_link(const Transfer& transfer) const {
 FlowNetwork::Solution FlowNetwork::alone(TransferId id) {
   const Transfer& transfer = transfers_[id];
   const auto [all, narrowest] = paths_.full_rate(transfer.path);
+  const Rate cap(transfer.terms.cap);
+  if (paths_.is_crowded(transfer.path)) {
+    const auto [rate, link] = paths_.crowded_rate(transfer.path, transfer.terms.multiplicity);
+    const bool slower = transfer.terms.cap > Bandwidth{} && compare(cap, rate) < 0;
+    return {id, slower ? narrowest : link, !slower, slower ? cap : rate};
+  }
   const Rate full =
       transfer.terms.multiplicity == 1 ? all : divided(all, transfer.terms.multiplicity);
-  const Rate cap(transfer.terms.cap);
   const bool capped = transfer.terms.cap > Bandwidth{} && compare(cap, full) < 0;
   return {id, narrowest, false, capped ? cap : full};
 }
@@ -70,7 +75,7 @@ void FlowNetwork::book(Transfer& transfer, Rate before, Rate after) {
       ++state.booked;
       allow_for(state.take.singles());
     }
-    state.take.change(transfer.terms, single_take(hop, before), single_take(hop, after));
+    state.take.change(hop, transfer.terms, single_take(hop, before), single_take(hop, after));
     if (update_binds(LinkId(hop.resource)) && marks_[hop.resource].visited < first_search_) {
       fuller_.emplace_back(hop.resource);
     }

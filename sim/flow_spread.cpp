@@ -80,11 +80,12 @@ void FlowNetwork::reach(TransferId id) {
     }
     NearLink& near = near_link(LinkId(hop.resource));
     if (transfer.booked) {
-      near_capacities_[hop.resource] += single_take(hop, rate) * transfer.terms.multiplicity;
+      near_capacities_[hop.resource] +=
+          single_take(hop, rate) * LinkTake::singles_of(hop, transfer.terms);
     } else {
       near.changed = true;
       near.load += LinkTake::load_of(hop, transfer.terms);
-      near.singles += transfer.terms.multiplicity;
+      near.singles += LinkTake::singles_of(hop, transfer.terms);
       allow_for(near.singles);
     }
     uses_.push_back(hop);
@@ -117,8 +118,9 @@ bool FlowNetwork::solve_near() {
     for (const ResourceUse& hop : flows_[i].uses) {
       NearLink& near = near_links_[marks_[hop.resource].near];
       near.changed = near.changed || changed;
+      const TransferTerms& terms = transfers_[components_[i]].terms;
       near.taken += static_cast<U128>(single_take(hop, shares_[i].rate)) *
-                    transfers_[components_[i]].terms.multiplicity;
+                    static_cast<U128>(LinkTake::singles_of(hop, terms));
       if (is_less(near.top, shares_[i].rate)) {
         near.top = shares_[i].rate;
       }
@@ -188,7 +190,7 @@ bool FlowNetwork::has_changed(LinkId link) const {
   return mark.visited != search_ || near_links_[mark.near].changed;
 }
 
-/// Which link holds a transfer back (the lowest number of several); none: its cap. Where its rate is the
+/// Which link holds a transfer back (of several, the first in order); none: its cap. Where its rate is the
 /// same, a link where nothing has changed still does if it did; `unsure`: that one has changed, and others
 /// may have been as low.
 std::optional<LinkId> FlowNetwork::bottleneck_of(TransferId id, const FairShare& share,
@@ -217,8 +219,9 @@ std::optional<LinkId> FlowNetwork::bottleneck_of(TransferId id, const FairShare&
     unsure = seems;
     return found;
   }
-  unsure = has_changed(before.bottleneck) || (seems && *found < before.bottleneck);
-  return unsure ? found : std::min(found.value_or(before.bottleneck), before.bottleneck);
+  const bool found_first = found && paths_.comes_before(*found, before.bottleneck);
+  unsure = has_changed(before.bottleneck) || (seems && found_first);
+  return unsure || found_first ? found : before.bottleneck;
 }
 
 /// Where a transfer's bottleneck has changed and its rate has not, others of its links may have held it

@@ -32,7 +32,7 @@ void IdealNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Tran
     return;
   }
   for (const ResourceUse& hop : paths_.hops(path)) {
-    usage_.enter(LinkId(hop.resource), terms.multiplicity, now);
+    usage_.enter(LinkId(hop.resource), terms.multiplicity * hop.crowd, now);
   }
   started_.push_back(id);
 }
@@ -45,8 +45,8 @@ std::optional<Departure> IdealNetwork::depart(const Event& event) {
   const Time now = queue_->now();
   if (transfer.bytes != Bytes(0)) {
     for (const ResourceUse& hop : paths_.hops(transfer.path)) {
-      usage_.leave(LinkId(hop.resource), transfer.multiplicity,
-                   fine_bytes_of(transfer.bytes, hop) * transfer.multiplicity, now);
+      const std::uint32_t flows = transfer.multiplicity * hop.crowd;
+      usage_.leave(LinkId(hop.resource), flows, fine_bytes_of(transfer.bytes, hop) * flows, now);
     }
   }
   transfer.present = false;

@@ -22,7 +22,10 @@ class IdealNetwork final : public Network {
  public:
   IdealNetwork(const Graph& graph, EventQueue& queue);
 
-  [[nodiscard]] PathId open(const Route& route) override { return paths_.open(route); }
+  using Network::open;
+  [[nodiscard]] PathId open(const Route& route, std::span<const std::uint32_t> crowds) override {
+    return paths_.open(route, crowds);
+  }
   void close(PathId path) override { paths_.close(path); }
   void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;
   [[nodiscard]] LinkId add_resource(Bandwidth capacity) override;

@@ -48,20 +48,29 @@ void LaneEngine::give_to_proxy(OperationState& operation, std::uint32_t id) {
     return;
   }
   messages_[id].stage = MessageStage::Proxy;
-  network_->start(proxy_of(routes_.sender(messages_[id].path)), Bytes(work.count()), id,
+  network_->start(proxy_of(operation, messages_[id]), Bytes(work.count()), id,
                   {1, lane.multiplicity, {}});
 }
 
-PathId LaneEngine::proxy_of(DeviceId gpu) {
-  const auto known = proxies_.find(gpu.value());
-  if (known != proxies_.end()) {
-    return known->second;
+/// Where the work on a message shares the proxy of its GPU, or of the one that stands for its class.
+PathId LaneEngine::proxy_of(const OperationState& operation, const Message& message) {
+  const DeviceId gpu = routes_.sender(message.path);
+  std::uint32_t number = gpu.value();
+  std::uint32_t crowd = 1;
+  if (plan_ != nullptr) {
+    const std::uint32_t proxy = plan_->links.proxy(gpu);
+    number = plan_->links.representative(proxy);
+    crowd = operation.lanes_alike(message.from_lane) / plan_->links.size(proxy);
   }
-  const LinkId resource =
-      network_->add_resource(Bandwidth::bytes_per_second(picoseconds_in_a_second));
-  const PathId path = routes_.open_resource(resource);
-  proxies_.emplace(gpu.value(), path);
-  return path;
+  const auto [resource, is_new] = proxies_.try_emplace(number);
+  if (is_new) {
+    resource->second = network_->add_resource(Bandwidth::bytes_per_second(picoseconds_in_a_second));
+  }
+  const auto [path, is_new_path] = proxy_paths_.try_emplace((std::uint64_t{number} << 32U) | crowd);
+  if (is_new_path) {
+    path->second = routes_.open_resource(resource->second, crowd);
+  }
+  return path->second;
 }
 
 void LaneEngine::proxy_done(const Departure& departure) {
@@ -112,7 +121,7 @@ void LaneEngine::start_on_wire(OperationState& operation, std::uint32_t id) {
   message.stage = MessageStage::Wire;
   routes_.count(message.path, message.bytes, lane.multiplicity);
   network_->start(message.path, message.bytes, id, {1, lane.multiplicity, {}});
-  count_transfer();
+  count_transfers(operation, messages_[id].from_lane);
 }
 
 /// By how much a message that left the wire is later yet.

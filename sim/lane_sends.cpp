@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "sim/connection_stops.hpp"
 #include "sim/lanes.hpp"
 #include "topology/error.hpp"
 
@@ -69,7 +68,7 @@ void LaneEngine::start_sends(OperationState& operation, std::uint32_t index) {
     }
     routes_.count(path, lane.bytes, lane.multiplicity);
     network_->start(path, lane.bytes, id, terms);
-    count_transfer();
+    count_transfers(operation, index);
   }
 }
 
@@ -95,9 +94,11 @@ std::uint32_t LaneEngine::new_message(OperationState& operation, std::uint32_t i
   return id;
 }
 
-void LaneEngine::count_transfer() {
-  ++transfers_;
-  if (options_->progress && transfers_ % progress_interval == 0 &&
+/// The lane has started one, and those that it stands for the same.
+void LaneEngine::count_transfers(const OperationState& operation, std::uint32_t index) {
+  const std::uint64_t before = transfers_ / progress_interval;
+  transfers_ += operation.lanes_alike(index);
+  if (options_->progress && transfers_ / progress_interval != before &&
       !options_->progress(transfers_)) {
     throw SimulationError("interrupted");
   }
@@ -288,10 +289,12 @@ SendTarget LaneEngine::connect(const OperationState& operation, std::uint32_t in
   const Program& program = *operation.program;
   const Connection to = program.send_to(rank, number, slot);
   const auto ranks = static_cast<std::uint32_t>(operation.communicator->size());
-  if (to.peer.value() >= ranks || to.peer == rank || to.lane >= operation.lane_count(to.peer)) {
+  // A lane that stands for others may stand for its peer as well.
+  const bool is_itself = to.peer == rank && operation.folded == nullptr;
+  if (to.peer.value() >= ranks || is_itself || to.lane >= operation.lane_count(to.peer)) {
     throw SimulationError(end_of(rank, number, slot) + " sends to " +
                           end_of(to.peer, to.lane, to.slot) +
-                          (to.peer == rank ? ", which is itself" : ", which does not exist"));
+                          (is_itself ? ", which is itself" : ", which does not exist"));
   }
   const Connection back = program.receive_from(to.peer, to.lane, to.slot);
   if (back != Connection{rank, number, slot}) {
@@ -301,34 +304,24 @@ SendTarget LaneEngine::connect(const OperationState& operation, std::uint32_t in
   }
   SendTarget target;
   target.slot = slot;
-  target.path = open_path(operation, index, slot, to.peer);
+  target.path = routes_.open(
+      connection_route(lane_on_gpus(operation, index), slot, operation.lanes[index].protocol),
+      operation.lanes_alike(index));
   target.lane = operation.ranks[to.peer.index()].first_lane + to.lane;
   target.receive_slot = to.slot;
   return target;
 }
 
-PathId LaneEngine::open_path(const OperationState& operation, std::uint32_t index,
-                             std::uint32_t slot, Rank peer) {
-  const Program& program = *operation.program;
+/// The lane itself, or the one of the whole program that stands for its class.
+LaneOnGpus LaneEngine::lane_on_gpus(const OperationState& operation, std::uint32_t index) const {
   const Rank rank = operation.lanes[index].rank;
   const std::uint32_t number = operation.lane_number(index);
-  const std::uint32_t channel = program.lane(rank, number).channel;
-  const WireProtocol protocol = operation.lanes[index].protocol;
-  const std::vector<DeviceId> stops = stops_to(operation, {rank, number, slot}, peer);
-  if (stops.empty()) {
-    return routes_.open(operation.gpu(rank), operation.gpu(peer), channel, protocol);
+  if (operation.folded == nullptr) {
+    return {cluster_, operation.program, operation.communicator, rank, number};
   }
-  return routes_.open_through(operation.gpu(rank), operation.gpu(peer), stops, channel, protocol);
-}
-
-/// What a send slot's messages go through; nothing: as routed.
-std::vector<DeviceId> LaneEngine::stops_to(const OperationState& operation, const Connection& from,
-                                           Rank peer) const {
-  const Waypoints waypoints = operation.program->waypoints(from.peer, from.lane, from.slot);
-  if (waypoints == Waypoints{}) {
-    return {};
-  }
-  return stops_of(*cluster_, *operation.communicator, from.peer, peer, waypoints);
+  const LaneClass& alike = operation.folded->lane_class(rank, number);
+  return {cluster_, &operation.folded->whole(), &operation.folded->communicator(), alike.rank,
+          alike.lane};
 }
 
 void LaneEngine::forget_targets(LaneState& lane) {

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "algorithms/program.hpp"
+#include "sim/connection_route.hpp"
 #include "sim/critical_path.hpp"
 #include "sim/fifo_counts.hpp"
+#include "sim/folded_program.hpp"
 #include "sim/joins.hpp"
 #include "sim/mailbox.hpp"
 #include "sim/messages.hpp"
@@ -109,14 +111,7 @@ struct WireQueue {
 
 /// Whom a step with Movement::Multimem reads from and writes to, and its tree of links.
 struct GroupPath {
-  struct Peers {
-    SlotRange receives;
-    SlotRange sends;
-    bool reads_own = false;
-    bool writes_own = false;
-    bool operator==(const Peers&) const = default;
-  };
-  Peers peers;
+  SwitchPeers peers;
   PathId path;
 };
 
@@ -138,6 +133,7 @@ struct RankState {
 struct OperationState {
   OperationId id;
   const Program* program = nullptr;
+  const FoldedProgram* folded = nullptr;  ///< the same, where lanes stand for others
   const Communicator* communicator = nullptr;
   std::vector<RankState> ranks;  ///< one more than there are: where the last one's lanes end
   std::vector<LaneState> lanes;
@@ -166,6 +162,10 @@ struct OperationState {
     return ranks[rank.index() + 1].first_group - ranks[rank.index()].first_group;
   }
   [[nodiscard]] DeviceId gpu(Rank rank) const { return (*communicator)[rank.index()]; }
+  /// Lanes that one stands for, itself among them.
+  [[nodiscard]] std::uint32_t lanes_alike(std::uint32_t lane) const {
+    return folded == nullptr ? 1 : folded->lane_class(lanes[lane].rank, lane_number(lane)).size;
+  }
 };
 
 }  // namespace collsim::detail

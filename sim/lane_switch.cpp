@@ -1,7 +1,5 @@
 // Steps that read and write through switches (Movement::Multimem): one transfer over a tree of links
-// stands for all their messages. Between the GPUs of a node it is the switch that joins them (NVLink
-// SHARP); between nodes, those of the fabric (SHARP): what all send goes up the tree of the routes to the
-// lane's rank, and the result down again.
+// stands for all their messages.
 
 #include <algorithm>
 
@@ -12,14 +10,15 @@ namespace collsim::detail {
 
 PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t index) {
   const LaneState& lane = operation.lanes[index];
-  const GroupPath::Peers peers{lane.receives, lane.sends, lane.reads_own, lane.writes_own};
+  const SwitchPeers peers{lane.receives, lane.sends, lane.reads_own, lane.writes_own};
   GroupPaths& known = operation.group_paths[index];
   for (const GroupPath& group : known.paths) {
     if (group.peers == peers) {
       return group.path;
     }
   }
-  const PathId path = open_through_switch(operation, index);
+  const PathId path = routes_.open_switch(switch_route(lane_on_gpus(operation, index), peers),
+                                          operation.lanes_alike(index));
   if (known.paths.size() < GroupPaths::most) {
     known.paths.push_back({peers, path});
     return path;
@@ -28,59 +27,6 @@ PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t 
   known.paths[known.oldest] = {peers, path};
   known.oldest = (known.oldest + 1) % GroupPaths::most;
   return path;
-}
-
-bool LaneEngine::goes_through_fabric(const OperationState& operation, std::uint32_t index) const {
-  const LaneState& lane = operation.lanes[index];
-  if (lane.receives.count == 0) {
-    return false;
-  }
-  const Connection from =
-      operation.program->receive_from(lane.rank, operation.lane_number(index), lane.receives.first);
-  const Graph& graph = cluster_->graph();
-  return graph.device(operation.gpu(from.peer)).node != graph.device(operation.gpu(lane.rank)).node;
-}
-
-PathId LaneEngine::open_through_fabric(const OperationState& operation, std::uint32_t index) {
-  const LaneState& lane = operation.lanes[index];
-  const DeviceId root = operation.gpu(lane.rank);
-  std::vector<Route> to_root;
-  for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
-    const Connection from = operation.program->receive_from(lane.rank, operation.lane_number(index),
-                                                            lane.receives.first + slot);
-    const std::vector<DeviceId> stops = stops_to(operation, from, lane.rank);
-    const DeviceId gpu = operation.gpu(from.peer);
-    to_root.push_back(stops.empty()
-                          ? cluster_->router().route(gpu, root, lane.channel)
-                          : cluster_->router().route_through(gpu, root, stops, lane.channel));
-  }
-  return routes_.open_reduction(to_root);
-}
-
-PathId LaneEngine::open_through_switch(const OperationState& operation, std::uint32_t index) {
-  if (goes_through_fabric(operation, index)) {
-    return open_through_fabric(operation, index);
-  }
-  const LaneState& lane = operation.lanes[index];
-  const std::uint32_t number = operation.lane_number(index);
-  std::vector<DeviceId> read_from;
-  std::vector<DeviceId> write_to;
-  for (std::uint32_t slot = 0; slot < lane.receives.count; ++slot) {
-    const Connection from =
-        operation.program->receive_from(lane.rank, number, lane.receives.first + slot);
-    read_from.push_back(operation.gpu(from.peer));
-  }
-  for (std::uint32_t slot = 0; slot < lane.sends.count; ++slot) {
-    const Connection to = operation.program->send_to(lane.rank, number, lane.sends.first + slot);
-    write_to.push_back(operation.gpu(to.peer));
-  }
-  if (lane.reads_own && !read_from.empty()) {
-    read_from.push_back(operation.gpu(lane.rank));
-  }
-  if (lane.writes_own && !write_to.empty()) {
-    write_to.push_back(operation.gpu(lane.rank));
-  }
-  return routes_.open_multimem(operation.gpu(lane.rank), read_from, write_to);
 }
 
 void LaneEngine::start_through_switch(OperationState& operation, std::uint32_t index) {
@@ -101,7 +47,7 @@ void LaneEngine::start_through_switch(OperationState& operation, std::uint32_t i
   routes_.retain(path);
   routes_.count(path, lane.bytes, lane.multiplicity);
   network_->start(path, lane.bytes, group, terms_of(lane));
-  count_transfer();
+  count_transfers(operation, index);
 }
 
 void LaneEngine::left_through_switch(const Departure& departure) {

@@ -34,8 +34,10 @@ std::string place_of(const OperationState& operation, std::uint32_t lane) {
 }
 
 LaneEngine::LaneEngine(const Cluster& cluster, const Workload& workload, const RunOptions& options,
-                       EventQueue& queue, Network& network, CriticalPaths& critical_paths)
+                       const FoldPlan* plan, EventQueue& queue, Network& network,
+                       CriticalPaths& critical_paths)
     : options_(&options),
+      plan_(plan),
       queue_(&queue),
       network_(&network),
       critical_paths_(&critical_paths),
@@ -43,7 +45,7 @@ LaneEngine::LaneEngine(const Cluster& cluster, const Workload& workload, const R
               options.costs != nullptr ? charged_items(workload) : CostItemSet{}),
       width_(layout_.size()),
       cluster_(&cluster),
-      routes_(cluster, network, options.costs),
+      routes_(cluster, network, options.costs, plan == nullptr ? nullptr : &plan->links),
       messages_(width_),
       operations_(workload.operations.size()) {}
 
@@ -51,6 +53,7 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
   auto operation = std::make_unique<OperationState>();
   operation->id = id;
   operation->program = collective.program.get();
+  operation->folded = plan_ == nullptr ? nullptr : plan_->programs[id.index()].get();
   operation->communicator = collective.communicator.get();
   const auto ranks = static_cast<std::uint32_t>(collective.communicator->size());
   operation->ranks.resize(ranks + 1U);
@@ -87,8 +90,10 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
     groups += groups_of_rank;
   }
   operation->channels = operation->program->channels();
-  operation->proxies =
-      std::min(operation->channels, most_on_a_node(*cluster_, *collective.communicator));
+  operation->proxies = std::min(
+      operation->channels,
+      most_on_a_node(*cluster_, operation->folded == nullptr ? *collective.communicator
+                                                             : operation->folded->communicator()));
   operation->narrow = size_of(operation->program->call().type) == Bytes(1);
   operation->ranks[ranks].first_group = groups;
   operation->groups.resize(groups);

@@ -16,6 +16,7 @@
 #include "sim/critical_path.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/executor.hpp"
+#include "sim/fold.hpp"
 #include "sim/lane_state.hpp"
 #include "sim/messages.hpp"
 #include "sim/network.hpp"
@@ -49,8 +50,10 @@ struct HandOff {
 class LaneEngine {
  public:
   /// Requires: everything outlives the engine.
+  /// `plan`: null where every lane is executed.
   LaneEngine(const Cluster& cluster, const Workload& workload, const RunOptions& options,
-             EventQueue& queue, Network& network, CriticalPaths& critical_paths);
+             const FoldPlan* plan, EventQueue& queue, Network& network,
+             CriticalPaths& critical_paths);
 
   /// Sets up the lanes of all ranks.
   void activate(OperationId operation, const Collective& collective);
@@ -120,13 +123,10 @@ class LaneEngine {
   const SendTarget& target_of(OperationState& operation, std::uint32_t lane, std::uint32_t slot);
   SendTarget& target_place(LaneState& lane, std::uint32_t slot);
   SendTarget connect(const OperationState& operation, std::uint32_t lane, std::uint32_t slot);
-  PathId open_path(const OperationState& operation, std::uint32_t lane, std::uint32_t slot,
-                   Rank peer);
-  [[nodiscard]] std::vector<DeviceId> stops_to(const OperationState& operation,
-                                               const Connection& from, Rank peer) const;
+  [[nodiscard]] LaneOnGpus lane_on_gpus(const OperationState& operation, std::uint32_t lane) const;
   void forget_targets(LaneState& lane);
   void return_credit(OperationState& operation, const Message& message);
-  void count_transfer();
+  void count_transfers(const OperationState& operation, std::uint32_t lane);
   void remember_sent(OperationState& operation, Message& message, bool left_last);
 
   // lane_costs.cpp: what steps of lanes with a protocol cost
@@ -142,10 +142,7 @@ class LaneEngine {
   // lane_switch.cpp: transfers of several messages at once, through a switch
   void start_through_switch(OperationState& operation, std::uint32_t lane);
   [[nodiscard]] PathId path_through_switch(OperationState& operation, std::uint32_t lane);
-  [[nodiscard]] bool goes_through_fabric(const OperationState& operation, std::uint32_t lane) const;
-  PathId open_through_fabric(const OperationState& operation, std::uint32_t lane);
   void left_through_switch(const Departure& departure);
-  PathId open_through_switch(const OperationState& operation, std::uint32_t lane);
 
   // lane_network.cpp: messages that a proxy sends
   void stage_message(OperationState& operation, std::uint32_t message);
@@ -155,7 +152,7 @@ class LaneEngine {
   void queue_for_wire(OperationState& operation, std::uint32_t message);
   void start_on_wire(OperationState& operation, std::uint32_t message);
   void left_wire(const Departure& departure);
-  [[nodiscard]] PathId proxy_of(DeviceId gpu);
+  [[nodiscard]] PathId proxy_of(const OperationState& operation, const Message& message);
   void keep_order(OperationState& operation, std::uint32_t message);
   Duration add_network_delay(const OperationState& operation, std::uint32_t message);
 
@@ -177,6 +174,7 @@ class LaneEngine {
   using TargetBlock = std::array<SendTarget, block_size>;
 
   const RunOptions* options_;
+  const FoldPlan* plan_;
   EventQueue* queue_;
   Network* network_;
   CriticalPaths* critical_paths_;
@@ -190,7 +188,8 @@ class LaneEngine {
   std::vector<EndedRank> ended_;
   std::vector<TargetBlock> target_blocks_;
   std::vector<std::uint32_t> free_blocks_;
-  std::unordered_map<std::uint32_t, PathId> proxies_;  ///< by GPU
+  std::unordered_map<std::uint32_t, LinkId> proxies_;      ///< by GPU
+  std::unordered_map<std::uint64_t, PathId> proxy_paths_;  ///< by GPU and crowd
   std::uint64_t transfers_ = 0;
 };
 

@@ -22,16 +22,17 @@ class LinkTake {
   /// A flow that takes nothing yet.
   void enter(const ResourceUse& use, const TransferTerms& terms) {
     load_ += load_of(use, terms);
-    singles_ += terms.multiplicity;
+    singles_ += singles_of(use, terms);
   }
   /// What each single flow takes has changed.
-  void change(const TransferTerms& terms, std::int64_t before, std::int64_t after) {
-    take_ += (after - before) * terms.multiplicity;
+  void change(const ResourceUse& use, const TransferTerms& terms, std::int64_t before,
+              std::int64_t after) {
+    take_ += (after - before) * singles_of(use, terms);
   }
   void leave(const ResourceUse& use, const TransferTerms& terms, std::int64_t take) {
     load_ -= load_of(use, terms);
-    singles_ -= terms.multiplicity;
-    take_ -= take * terms.multiplicity;
+    singles_ -= singles_of(use, terms);
+    take_ -= take * singles_of(use, terms);
   }
 
   /// Whether a flow may have its bottleneck here. `drift`: how far levels may fall by rounding.
@@ -55,16 +56,20 @@ class LinkTake {
   /// Single flows on the link.
   [[nodiscard]] std::int64_t singles() const { return singles_; }
 
-  /// What a flow counts for in load(): at least its weight·multiplicity·a.
+  /// What a flow counts for in load(): at least its weight·multiplicity·crowd·a.
   [[nodiscard]] static std::int64_t load_of(const ResourceUse& use, const TransferTerms& terms) {
     const std::int64_t share =
         (std::int64_t{use.numerator} + use.denominator - 1) / use.denominator;
-    return share * terms.weight * terms.multiplicity;
+    return share * terms.weight * singles_of(use, terms);
+  }
+  /// Single flows on the link that a flow stands for.
+  [[nodiscard]] static std::int64_t singles_of(const ResourceUse& use, const TransferTerms& terms) {
+    return std::int64_t{use.crowd} * terms.multiplicity;
   }
 
  private:
   std::int64_t take_ = 0;
-  std::int64_t load_ = 0;  ///< at least the sum of weight·multiplicity·a
+  std::int64_t load_ = 0;  ///< at least the sum of weight·multiplicity·crowd·a
   std::int64_t singles_ = 0;
 };
 

@@ -48,9 +48,9 @@ struct Departure {
   /// The bytes at the lesser of full rate and cap: at least `wire`, at most `elapsed`.
   Duration capped{};
   Duration elapsed{};  ///< from start to now; elapsed - capped is what sharing cost
-  /// The link that set its last rate (lowest id of equals); where the cap did, the narrowest.
-  LinkId bottleneck;
-  LinkId narrowest;  ///< the link that sets the route's full rate now (lowest id of equals)
+  // Of links that do so alike, the one of the lowest level, of these the lowest id.
+  LinkId bottleneck;  ///< the link that set its last rate; where the cap did, the narrowest
+  LinkId narrowest;   ///< the link that sets the route's full rate now
 };
 
 /// Use of one link over a run.
@@ -73,8 +73,10 @@ class Network {
   virtual ~Network() = default;
 
   /// Opens a route for transfers. Closed paths' ids are reused. close() requires that no transfer
-  /// of the path is under way.
-  [[nodiscard]] virtual PathId open(const Route& route) = 0;
+  /// of the path is under way. `crowds`, by hop: how many equal transfers cross that link for each one
+  /// that is started (folding: links stand for others, too); empty: one.
+  [[nodiscard]] virtual PathId open(const Route& route, std::span<const std::uint32_t> crowds) = 0;
+  [[nodiscard]] PathId open(const Route& route) { return open(route, {}); }
   virtual void close(PathId path) = 0;
 
   /// Starts moving bytes at now(). `tag` comes back with the departure. 0 bytes depart at once

@@ -10,7 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "sim/connection_route.hpp"
 #include "sim/host_paths.hpp"
+#include "sim/link_classes.hpp"
 #include "sim/network.hpp"
 #include "sim/step_costs.hpp"
 #include "topology/cluster.hpp"
@@ -20,25 +22,17 @@ namespace collsim::detail {
 class OpenRoutes {
  public:
   /// Requires: all outlive the table. `costs` may be absent.
-  OpenRoutes(const Cluster& cluster, Network& network, const CostParameters* costs);
+  /// `classes`: of links one of which stands for all; null: each for itself.
+  OpenRoutes(const Cluster& cluster, Network& network, const CostParameters* costs,
+             const LinkClasses* classes);
 
-  /// Opens the route of a connection (see Router::route) for one user; links carry what the protocol
-  /// makes of the bytes. Throws: InputError if there is none.
-  PathId open(DeviceId from, DeviceId to, std::uint32_t connection, WireProtocol protocol);
-  /// The same by way of given devices (see Router::route_through).
-  PathId open_through(DeviceId from, DeviceId to, std::span<const DeviceId> stops,
-                      std::uint32_t connection, WireProtocol protocol);
-  /// Opens the links of a switch that joins `gpu` with its peers: what it reads from the readers,
-  /// reduced on the way, and what it writes to the writers, copied on the way; itself among them or not.
-  /// Throws: InputError where one switch does not join them.
-  PathId open_multimem(DeviceId gpu, std::span<const DeviceId> read_from,
-                       std::span<const DeviceId> write_to);
-  /// Opens a tree of links between GPUs, over which switches reduce what goes to the root and send the
-  /// result back: each link of the routes to the root once, and the one against it once.
-  /// Throws: InputError where there is no link back, or the routes do not make a tree.
-  PathId open_reduction(std::span<const Route> to_root);
-  /// Opens one resource that is no link (see Network::add_resource).
-  PathId open_resource(LinkId resource);
+  /// Opens the route of a connection for one user. `flows`: equal ones, one of which it is of.
+  PathId open(const ConnectionRoute& connection, std::uint32_t flows);
+  /// Opens the links of a switch (see switch_route).
+  PathId open_switch(const SwitchRoute& path, std::uint32_t flows);
+  /// Opens one resource that is no link (see Network::add_resource), which so many flows share for each
+  /// that is simulated.
+  PathId open_resource(LinkId resource, std::uint32_t crowd);
   void retain(PathId path) { ++paths_[path.index()].users; }
   /// Closes the path with its last user.
   void release(PathId path);
@@ -67,6 +61,7 @@ class OpenRoutes {
  private:
   struct Path {
     Route route;
+    std::vector<std::uint32_t> crowds;  ///< see CrowdedRoute
     std::uint32_t users = 0;
     bool sprayed = false;
     PathKind kind = PathKind::Nvlink;
@@ -75,13 +70,12 @@ class OpenRoutes {
     Bytes sent;                  ///< not yet in expected_; 0 where sprayed
   };
   /// `host`: one more resource that it takes, as much as its links.
-  PathId take(Route route, PathKind kind, std::optional<LinkId> host = std::nullopt);
-  /// Along the links of a route in their order.
-  void attribute_latency(PathId path, const Route& route);
+  PathId take(CrowdedRoute route, PathKind kind, std::optional<LinkId> host = std::nullopt);
+  [[nodiscard]] CrowdedRoute crowded(const Route& route, std::uint32_t flows) const;
   void settle_sent(Path& path);
 
   const Graph* graph_;
-  const Router* router_;
+  const LinkClasses* classes_;
   Network* network_;
   HostPaths hosts_;
   std::size_t levels_;

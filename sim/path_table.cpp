@@ -1,6 +1,7 @@
 #include "sim/path_table.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "topology/error.hpp"
 
@@ -37,9 +38,19 @@ PathTable::PathTable(const Graph& graph) {
   for (const Link& link : graph.links()) {
     capacities_.push_back(link.bandwidth.units());
   }
+  // Counted out level by level.
+  std::vector<std::uint32_t> next(graph.levels().size() + 1);
+  for (const Link& link : graph.links()) {
+    ++next[link.level.index() + 1];
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  tie_order_.reserve(graph.links().size());
+  for (const Link& link : graph.links()) {
+    tie_order_.push_back(next[link.level.index()]++);
+  }
 }
 
-PathId PathTable::open(const Route& route) {
+PathId PathTable::open(const Route& route, std::span<const std::uint32_t> crowds) {
   COLLSIM_ENSURE(!route.hops.empty(), "a route without links carries no transfer");
   COLLSIM_ENSURE(!crosses_a_link_twice(route), "a route crosses a link twice");
   const std::size_t count = route.hops.size();
@@ -57,10 +68,13 @@ PathId PathTable::open(const Route& route) {
     path.first_hop = free_hops_[count].back();
     free_hops_[count].pop_back();
   }
-  std::transform(route.hops.begin(), route.hops.end(), hops_.begin() + path.first_hop,
-                 [](const RouteHop& hop) {
-                   return ResourceUse{hop.link.value(), hop.share_numerator, hop.share_denominator};
-                 });
+  for (std::size_t i = 0; i < count; ++i) {
+    const RouteHop& hop = route.hops[i];
+    const std::uint32_t crowd = i < crowds.size() ? crowds[i] : 1;
+    hops_[path.first_hop + i] = {hop.link.value(), hop.share_numerator, hop.share_denominator,
+                                 crowd};
+    path.crowded = path.crowded || crowd != 1;
+  }
 
   const PathId id = paths_.take();
   paths_[id] = path;
@@ -79,6 +93,22 @@ void PathTable::set_capacity(LinkId link, Bandwidth bandwidth) {
   ++version_;
 }
 
+PathTable::FullRate PathTable::crowded_rate(PathId path, std::uint32_t multiplicity) const {
+  FullRate lowest;
+  bool first = true;
+  for (const ResourceUse& hop : hops(path)) {
+    const Rate alone = exact_rate(capacities_[hop.resource], hop.denominator, hop.numerator);
+    const FullRate candidate{divided(divided(alone, hop.crowd), multiplicity),
+                             LinkId(hop.resource)};
+    const auto order = compare(candidate.rate, lowest.rate);
+    if (first || order < 0 || (order == 0 && comes_before(candidate.link, lowest.link))) {
+      lowest = candidate;
+    }
+    first = false;
+  }
+  return lowest;
+}
+
 void PathTable::compute_full_rate(Path& path) const {
   path.computed_at = version_;
   const std::span<const ResourceUse> hops(hops_.data() + path.first_hop, path.hop_count);
@@ -87,7 +117,7 @@ void PathTable::compute_full_rate(Path& path) const {
     const FullRate candidate{exact_rate(capacities_[hop.resource], hop.denominator, hop.numerator),
                              LinkId(hop.resource)};
     const auto order = compare(candidate.rate, path.full_rate.rate);
-    if (first || order < 0 || (order == 0 && candidate.link < path.full_rate.link)) {
+    if (first || order < 0 || (order == 0 && comes_before(candidate.link, path.full_rate.link))) {
       path.full_rate = candidate;
     }
     first = false;

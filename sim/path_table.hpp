@@ -26,8 +26,8 @@ class PathTable {
  public:
   explicit PathTable(const Graph& graph);
 
-  /// Throws: InternalError if the route has no hop or crosses a link twice.
-  PathId open(const Route& route);
+  /// `crowds`: see Network::open. Throws: InternalError if the route has no hop or crosses a link twice.
+  PathId open(const Route& route, std::span<const std::uint32_t> crowds);
   void close(PathId path);
 
   /// The path's links with what a transfer takes of each: `resource` is the position of the link.
@@ -42,7 +42,7 @@ class PathTable {
   /// A number that no other path of this table has or had.
   [[nodiscard]] std::uint64_t opening(PathId path) const { return paths_[path].opening; }
 
-  /// The largest rate with nothing else about, and the link that sets it (lowest id of equals).
+  /// The largest rate with nothing else about, and the link that sets it (of equals, the first in order).
   struct FullRate {
     Rate rate;
     LinkId link;
@@ -54,6 +54,20 @@ class PathTable {
       compute_full_rate(entry);
     }
     return entry.full_rate;
+  }
+
+  /// Whether a link of the path is crossed by several transfers for each one that is started.
+  [[nodiscard]] bool is_crowded(PathId path) const { return paths_[path].crowded; }
+  /// The rate of each of them with nothing else about, and the link that sets it (of equals, the first in
+  /// order).
+  [[nodiscard]] FullRate crowded_rate(PathId path, std::uint32_t multiplicity) const;
+
+  /// Of links that limit a transfer alike the one of the lowest level counts, of these the lowest number:
+  /// the place of each in this order.
+  [[nodiscard]] std::span<const std::uint32_t> tie_order() const { return tie_order_; }
+  [[nodiscard]] bool comes_before(LinkId a, LinkId b) const {
+    const bool links = a.index() < tie_order_.size() && b.index() < tie_order_.size();
+    return links ? tie_order_[a.index()] < tie_order_[b.index()] : a < b;
   }
 
   [[nodiscard]] std::span<const std::int64_t> capacities() const { return capacities_; }
@@ -68,12 +82,14 @@ class PathTable {
   struct Path {
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
+    bool crowded = false;
     std::uint64_t opening = 0;
     std::uint64_t computed_at = 0;  ///< version_ that full_rate belongs to
     FullRate full_rate;
   };
   void compute_full_rate(Path& path) const;
 
+  std::vector<std::uint32_t> tie_order_;  ///< by link
   std::vector<std::int64_t> capacities_;  ///< by link and other resource, in 2^-10 B/s
   std::uint64_t version_ = 1;             ///< grows with each change of a capacity
   std::uint64_t openings_ = 0;

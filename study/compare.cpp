@@ -33,29 +33,51 @@ std::vector<const Algorithm*> candidates(CollectiveKind kind,
   return chosen;
 }
 
+/// Whether a run of that size is within the limits; if not, the outcome says so.
+bool is_admitted(const RunSize& size, const RunLimits& limits, ComparedAlgorithm& outcome) {
+  switch (check_limits(size, limits)) {
+    case WithinLimits::TooManyTransfers:
+      outcome.obstacle = "needs " + std::to_string(size.transfers) +
+                         " transfers, more than --max-transfers allows";
+      outcome.too_many_transfers = size.transfers;
+      return false;
+    case WithinLimits::TooMuchMemory:
+      outcome.obstacle =
+          "needs about " + to_text(size.memory) + " of memory, more than --max-memory allows";
+      outcome.too_much_memory = size.memory;
+      return false;
+    case WithinLimits::Yes:
+      break;
+  }
+  return true;
+}
+
+/// Thrown where a run turns out to be too large.
+struct NotAdmitted {};
+
 /// Runs the job unless that would be too much.
 void simulate(const Cluster& cluster, const CollectiveJob& job, const CompareOptions& options,
               ComparedAlgorithm& outcome) {
   const std::unique_ptr<Program> program = program_of(cluster, job);
   const RunSize size = size_of_run(cluster, job, *program, 1);
-  switch (check_limits(size, options.limits)) {
-    case WithinLimits::TooManyTransfers:
-      outcome.obstacle = "needs " + std::to_string(size.transfers) +
-                         " transfers, more than --max-transfers allows";
-      outcome.too_many_transfers = size.transfers;
-      return;
-    case WithinLimits::TooMuchMemory:
-      outcome.obstacle =
-          "needs about " + to_text(size.memory) + " of memory, more than --max-memory allows";
-      outcome.too_much_memory = size.memory;
-      return;
-    case WithinLimits::Yes:
-      break;
+  RunOptions run = options.run;
+  run.admit = [&](const Folding& folding) {
+    if (!is_admitted(folded_size(size, folding), options.limits, outcome)) {
+      throw NotAdmitted{};
+    }
+  };
+  const bool whole = run.fold == FoldMode::Off || options.verify == Verify::Yes;
+  if (whole && !is_admitted(size, options.limits, outcome)) {
+    return;
   }
   if (options.verify == Verify::Yes) {
     outcome.check = check_job(cluster, job);
   }
-  outcome.result = run_collective(cluster, job, options.run);
+  try {
+    outcome.result = run_collective(cluster, job, run);
+  } catch (const NotAdmitted&) {
+    outcome.check.reset();
+  }
 }
 
 ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algorithm& algorithm,

@@ -124,6 +124,21 @@ RunSize size_of_run(const Cluster& cluster, const CollectiveJob& job, const Prog
                     groups * program.call().ranks * calls)};
 }
 
+RunSize folded_size(const RunSize& size, const Folding& folding) {
+  if (!folding.folded || folding.lanes.all == 0) {
+    return size;
+  }
+  const auto part = [&folding](std::uint64_t whole) {
+    const U128 product = static_cast<U128>(whole) * folding.lanes.classes;
+    return (product + folding.lanes.all - 1) / folding.lanes.all;
+  };
+  RunSize folded = size;
+  folded.transfers = static_cast<std::uint64_t>(part(size.transfers));
+  folded.memory =
+      Bytes(static_cast<std::int64_t>(part(static_cast<std::uint64_t>(size.memory.count()))));
+  return folded;
+}
+
 WithinLimits check_limits(const RunSize& size, const RunLimits& limits) {
   if (size.calls > 0 && size.transfers > limits.max_transfers / size.calls) {
     return WithinLimits::TooManyTransfers;

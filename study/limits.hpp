@@ -37,6 +37,9 @@ struct RunSize {
 [[nodiscard]] RunSize size_of_run(const Cluster& cluster, const CollectiveJob& job,
                                   const Program& program, std::uint64_t calls);
 
+/// What is left of the size of a run where lanes stand for others: in proportion to them.
+[[nodiscard]] RunSize folded_size(const RunSize& size, const Folding& folding);
+
 /// Whether a simulation of that size is within the limits, and if not, which one it exceeds first.
 enum class WithinLimits : std::uint8_t { Yes, TooManyTransfers, TooMuchMemory };
 

@@ -101,6 +101,7 @@ std::vector<ComparedProgram> simulate(const CompareCommand& command, const Machi
   ProgressLine line(command.output);
   CompareOptions options;
   options.run.network = common.network_model;
+  options.run.fold = fold_of(command.job);
   options.verify = command.verify ? Verify::Yes : Verify::No;
   options.limits = limits_of(command.job);
   options.progress = [&](std::size_t done, std::size_t all, const std::string& next) {

@@ -50,6 +50,11 @@ void add_job_options(CLI::App& app, JobOptions& options) {
   add_text(app, "--network-model", options.network_model, "MODEL",
            "flow: transfers share links fairly; ideal: they do not notice each other")
       ->group(simulation);
+  add_choice(
+      app, "--fold", options.fold, {"auto", "off", "require"},
+      "simulate one of all lanes that do the same at the same times: where it can be shown that "
+      "they do; never; or refuse the run where nothing can be folded")
+      ->group(simulation);
   add_text(app, "--protocol", options.protocol, "P", "Simple, LL or LL128, of NCCL's programs")
       ->group(simulation);
   add_number(app, "--max-transfers", options.max_transfers,
@@ -222,6 +227,13 @@ NetworkModel network_model_of(const JobOptions& options) {
   refuse_word("--network-model", "network model", options.network_model, {"flow", "ideal"});
 }
 
+FoldMode fold_of(const JobOptions& options) {
+  if (options.fold == "off") {
+    return FoldMode::Off;
+  }
+  return options.fold == "require" ? FoldMode::Require : FoldMode::Auto;
+}
+
 std::vector<Communicator> groups_of(const Communicator& gpus, const std::string& groups) {
   return groups.empty() ? std::vector<Communicator>{gpus} : split(gpus, parse_grouping(groups));
 }
@@ -294,9 +306,8 @@ CollectiveJob job_of(const Cluster& cluster, const JobOptions& options, const Ca
   return job;
 }
 
-std::shared_ptr<const Program> checked_program(const Cluster& cluster, const CollectiveJob& job,
-                                               std::uint64_t iterations,
-                                               const JobOptions& options) {
+CheckedProgram checked_program(const Cluster& cluster, const CollectiveJob& job,
+                               std::uint64_t iterations, const JobOptions& options) {
   std::shared_ptr<const Program> program;
   try {
     program = job.programs.empty() ? program_of(cluster, job) : job.programs.front();
@@ -307,8 +318,17 @@ std::shared_ptr<const Program> checked_program(const Cluster& cluster, const Col
     }
     throw InputError(error.message(), "--algorithm", error.hint());
   }
-  require_within_limits(size_of_run(cluster, job, *program, iterations), options);
-  return program;
+  const RunSize size = size_of_run(cluster, job, *program, iterations);
+  if (fold_of(options) == FoldMode::Off) {
+    require_within_limits(size, options);
+  }
+  return {std::move(program), size};
+}
+
+void require_folded_within_limits(RunOptions& run, const RunSize& size, const JobOptions& options) {
+  run.admit = [size, &options](const Folding& folding) {
+    require_within_limits(folded_size(size, folding), options);
+  };
 }
 
 void require_within_limits(const RunSize& size, const JobOptions& options) {

@@ -25,6 +25,7 @@ struct JobOptions {
   std::string node_list;
   std::string placement = "block";
   std::string network_model = "flow";
+  std::string fold = "auto";
   std::string protocol;
   std::optional<std::uint32_t> channels;  ///< absent: 1, or as many as NCCL takes
   std::optional<std::uint32_t> chunks;    ///< absent: 1
@@ -65,6 +66,7 @@ void require_any_algorithm(const std::string& name, CollectiveKind kind, const s
 /// Throws: InputError("--max-memory").
 [[nodiscard]] RunLimits limits_of(const JobOptions& options);
 [[nodiscard]] NetworkModel network_model_of(const JobOptions& options);
+[[nodiscard]] FoldMode fold_of(const JobOptions& options);
 [[nodiscard]] Communicator gpus_of(const Cluster& cluster, const JobOptions& options);
 /// "block", "cyclic", "random:7" or a file as it was given, and of which nodes, for output.
 [[nodiscard]] std::string placement_name(const JobOptions& options);
@@ -79,12 +81,20 @@ void set_groups(CollectiveJob& job, std::vector<Communicator> groups);
 [[nodiscard]] CollectiveJob job_of(const Cluster& cluster, const JobOptions& options,
                                    const CallOptions& call, Bytes& requested);
 
+/// A program, and how large its simulation is where every lane is simulated.
+struct CheckedProgram {
+  std::shared_ptr<const Program> program;
+  RunSize size;
+};
+
 /// The program of a job whose algorithm is named. Throws: InputError("--algorithm") with what stands
-/// in its way, and as require_within_limits.
-[[nodiscard]] std::shared_ptr<const Program> checked_program(const Cluster& cluster,
-                                                             const CollectiveJob& job,
-                                                             std::uint64_t iterations,
-                                                             const JobOptions& options);
+/// in its way, and as require_within_limits where nothing may be folded.
+[[nodiscard]] CheckedProgram checked_program(const Cluster& cluster, const CollectiveJob& job,
+                                             std::uint64_t iterations, const JobOptions& options);
+
+/// Sets what is asked before a run of that size, once it is known how it is folded: whether it is within
+/// the limits. Requires: `options` outlives the run.
+void require_folded_within_limits(RunOptions& run, const RunSize& size, const JobOptions& options);
 
 /// Throws: InputError("--max-transfers" or "--max-memory") with the estimate if a run of that size
 /// would be too large.

@@ -113,6 +113,7 @@ void PerfRun::choose_algorithm(ResultRow& row) const {
   }
   CompareOptions options;
   options.run.network = plan_->network;
+  options.run.fold = fold_of(command_->job);
   options.limits = limits_of(command_->job);
   BestAlgorithm best = best_algorithm(machine_->cluster, row.job, options);
   row.job.algorithm = best.result.algorithm;
@@ -123,9 +124,9 @@ PerfTime PerfRun::measure(ResultRow row) {
   const Stopwatch stopwatch;
   const std::uint64_t calls =
       command_->isolated ? 1 : std::uint64_t{plan_->iterations.warmup} + plan_->iterations.timed;
-  static_cast<void>(checked_program(machine_->cluster, row.job, calls, command_->job));
+  const CheckedProgram checked = checked_program(machine_->cluster, row.job, calls, command_->job);
   check(row);
-  simulate(row);
+  simulate(row, checked.size);
   show_slowest_group(machine_->cluster, row);
   PerfTime half;
   half.time = row.result.time;
@@ -162,6 +163,7 @@ void PerfRun::check(ResultRow& row) {
 RunOptions PerfRun::run_options() const {
   RunOptions options;
   options.network = plan_->network;
+  options.fold = fold_of(command_->job);
   if (!nccl_ || !costs_) {
     return options;
   }
@@ -175,8 +177,9 @@ RunOptions PerfRun::run_options() const {
   return options;
 }
 
-void PerfRun::simulate(ResultRow& row) const {
-  const RunOptions options = run_options();
+void PerfRun::simulate(ResultRow& row, const RunSize& size) const {
+  RunOptions options = run_options();
+  require_folded_within_limits(options, size, command_->job);
   if (command_->isolated) {
     row.result = run_collective(machine_->cluster, row.job, options);
   } else {

@@ -41,7 +41,7 @@ class PerfRun {
   [[nodiscard]] RunOptions run_options() const;
   PerfTime measure(ResultRow row);
   void check(ResultRow& row);
-  void simulate(ResultRow& row) const;
+  void simulate(ResultRow& row, const RunSize& size) const;
   void warn_of_falling_times(std::size_t first, InPlace in_place);
 
   const PerfCommand* command_;

@@ -44,6 +44,7 @@ std::string csv_line(const Cluster& cluster, const ResultRow& row) {
       row.parameters ? csv_field(row.parameters->name) : "",
       row.parameters && row.parameters->tier ? std::string(name_of(*row.parameters->tier)) : "",
       row.parameters && !row.parameters->outside.empty() ? "true" : "false",
+      result.folding.folded ? std::to_string(result.folding.lanes.classes) : "",
   };
   return fmt::format("{}\n", fmt::join(fields, ","));
 }
@@ -70,7 +71,7 @@ std::string render_csv(const Cluster& cluster, const std::vector<ResultRow>& row
       "count,"
       "datatype,redop,root,in_place,time_ps,time_min_ps,time_max_ps,time_mean_ps,algbw_GBps,"
       "busbw_GBps,bound_ps,bound,contention_ignored,transfers,input_digest,groups,"
-      "protocol,parameters,tier,outside_fit\n";
+      "protocol,parameters,tier,outside_fit,folded_lanes\n";
   for (const ResultRow& row : rows) {
     text += csv_line(cluster, row);
   }

@@ -101,6 +101,26 @@ Json check_json(const CheckReport& report) {
               {"failures", std::move(failures)}};
 }
 
+Json count_json(const FoldedCount& count) {
+  return Json{{"all", count.all}, {"simulated", count.classes}};
+}
+
+Json folding_json(const Folding& folding) {
+  if (!folding.folded) {
+    return Json{{"mode", "none"},
+                {"evaluated", folding.evaluated},
+                {"reason", folding.reason},
+                {"remedy", folding.remedy.empty() ? Json(nullptr) : Json(folding.remedy)}};
+  }
+  return Json{{"mode", "space"},
+              {"evaluated", folding.evaluated},
+              {"ranks", count_json(folding.ranks)},
+              {"lanes", count_json(folding.lanes)},
+              {"links", count_json(folding.links)},
+              {"verified",
+               "shapes of lanes, connections slot by slot, links of paths, crossings of links"}};
+}
+
 Json run_info_json(const RunInfo& info) {
   return Json{{"wall_s", info.wall_s},
               {"events_per_s", info.events_per_s},
@@ -236,7 +256,7 @@ Json row_json(const Cluster& cluster, const ResultRow& row, const RowDetail& det
     json["check"] = check_json(*row.check);
   }
   json["events"] = result.events;
-  json["folding"] = {{"mode", "none"}, {"reason", "every rank is simulated"}};
+  json["folding"] = folding_json(result.folding);
   return json;
 }
 

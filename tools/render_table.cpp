@@ -173,6 +173,10 @@ std::string headline(const ResultRow& row) {
   text += fmt::format("  algbw      {:.2f} GB/s\n  busbw      {:.2f} GB/s\n",
                       algorithm_bandwidth_GBps(call.size(), result.time),
                       bus_bandwidth_GBps(call.kind, call.ranks, call.size(), result.time));
+  if (result.folding.folded) {
+    text += fmt::format("  folded     {} of {} lanes simulated, the others do the same\n",
+                        grouped(result.folding.lanes.classes), grouped(result.folding.lanes.all));
+  }
   return text;
 }
 

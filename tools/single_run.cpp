@@ -28,6 +28,7 @@ void choose_algorithm(const SingleRun& run, const Cluster& cluster, const Output
   ProgressLine line(output);
   CompareOptions options;
   options.run.network = row.network_model;
+  options.run.fold = fold_of(run.job);
   options.limits = limits_of(run.job);
   options.progress = [&line](std::size_t done, std::size_t all, const std::string& next) {
     line.show("choosing: " + next + " (" + std::to_string(done + 1) + " of " + std::to_string(all) +
@@ -57,8 +58,9 @@ void simulate(const SingleRun& run, const Machine& machine, const OutputOptions&
       choose_algorithm(run, cluster, output, row);
     }
   }
-  const std::shared_ptr<const Program> program = checked_program(cluster, row.job, 1, run.job);
+  const CheckedProgram checked = checked_program(cluster, row.job, 1, run.job);
   if (run.verify) {
+    require_within_limits(checked.size, run.job);
     row.check = check_job(cluster, nccl ? nccl->checkable(row, algorithm) : row.job);
   }
   if (choose && !run.critical_path && observer == nullptr) {
@@ -68,10 +70,12 @@ void simulate(const SingleRun& run, const Machine& machine, const OutputOptions&
   ProgressLine line(output);
   RunOptions options;
   options.network = row.network_model;
+  options.fold = fold_of(run.job);
   options.costs = nccl && costs ? &*costs : nullptr;
   options.call = CallIs::Isolated;
   options.critical_path = run.critical_path;
-  options.progress = watch(line, program->transfer_count() * row.job.groups());
+  options.progress = watch(line, checked.size.transfers);
+  require_folded_within_limits(options, checked.size, run.job);
   options.observer = observer;
   row.result = run_collective(cluster, row.job, options);
   if (options.costs != nullptr) {

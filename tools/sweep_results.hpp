@@ -14,6 +14,7 @@
 
 namespace collsim {
 
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON is noexcept, as its library declares
 struct PointResult {
   std::size_t index = 0;
   nlohmann::ordered_json row;        ///< null where it failed

@@ -141,6 +141,7 @@ class Children {
 
 [[noreturn]] void be_rank(const TcpPlace& place, pid_t parent,
                           const std::function<Exit(const TcpPlace&)>& work) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's call is declared so
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {  // it went before that was in force
     _exit(static_cast<int>(Exit::Interrupted));

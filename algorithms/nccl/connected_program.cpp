@@ -1,5 +1,6 @@
 #include "algorithms/nccl/connected_program.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace collsim::nccl {
@@ -38,6 +39,9 @@ class ConnectedProgram final : public Program {
                                     std::uint32_t slot) const override {
     return waypoints_of(tables_, rank, program_->send_to(rank, lane, slot).peer,
                         program_->lane(rank, lane).channel);
+  }
+  [[nodiscard]] std::optional<LaneSchedule> schedule(Rank rank, std::uint32_t lane) const override {
+    return program_->schedule(rank, lane);
   }
   [[nodiscard]] Bytes scratch_bytes(Rank rank) const override {
     return program_->scratch_bytes(rank);

@@ -88,6 +88,18 @@ class RingProgram : public Program {
   [[nodiscard]] std::uint64_t step_count(Rank, std::uint32_t lane) const override {
     return loops_[lane] * loop_primitives_ * slices();
   }
+  [[nodiscard]] std::optional<LaneSchedule> schedule(Rank, std::uint32_t lane) const override {
+    const ChannelWork& work = execution_.work[lane];
+    if (!all_ranks_alike(work, loops_[lane])) {
+      return std::nullopt;
+    }
+    // Channels with as much work in equal chunks do the same.
+    const auto first = std::ranges::find_if(execution_.work, [&work](const ChannelWork& other) {
+      return other.count == work.count && other.chunk == work.chunk;
+    });
+    const auto number = static_cast<std::uint64_t>(first - execution_.work.begin());
+    return LaneSchedule{number, 1};
+  }
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override {
     const RingOrder& ring = orders_[lane];
     const std::uint64_t primitive = index / slices();
@@ -151,6 +163,9 @@ class RingProgram : public Program {
     }
   }
 
+  /// Whether every rank calls primitives for as many elements, one by one.
+  [[nodiscard]] virtual bool all_ranks_alike(const ChannelWork& work,
+                                             std::uint64_t loops) const = 0;
   /// In the order in which the kernel calls them.
   [[nodiscard]] virtual PrimitiveCall primitive_call(const RingPlace& at) const = 0;
 
@@ -203,6 +218,12 @@ class RingAllReduce final : public RingProgram {
                      execution.call.ranks}) {}
 
  private:
+  /// Where the last loop deals out as much to everyone.
+  [[nodiscard]] bool all_ranks_alike(const ChannelWork& work, std::uint64_t loops) const override {
+    const std::int64_t of_loop = std::int64_t{ranks()} * work.chunk;
+    const std::int64_t left = work.count - static_cast<std::int64_t>(loops - 1) * of_loop;
+    return left == of_loop || left == ranks() * last_chunk(left);
+  }
   [[nodiscard]] PrimitiveCall primitive_call(const RingPlace& at) const override {
     const std::uint32_t n = ranks();
     const std::int64_t begin = at.loop * n * at.work.chunk;
@@ -242,6 +263,9 @@ class RingAllGather final : public RingProgram {
                      std::uint64_t{execution.call.ranks} * (execution.call.ranks - 1), 1}) {}
 
  private:
+  [[nodiscard]] bool all_ranks_alike(const ChannelWork&, std::uint64_t) const override {
+    return true;
+  }
   [[nodiscard]] PrimitiveCall primitive_call(const RingPlace& at) const override {
     PrimitiveCall asked;
     asked.count = chunk_count(at);
@@ -266,6 +290,9 @@ class RingReduceScatter final : public RingProgram {
                      std::uint64_t{execution.call.ranks} * (execution.call.ranks - 1), 1}) {}
 
  private:
+  [[nodiscard]] bool all_ranks_alike(const ChannelWork&, std::uint64_t) const override {
+    return true;
+  }
   [[nodiscard]] PrimitiveCall primitive_call(const RingPlace& at) const override {
     const Rank block = at.ring.before(at.position, at.k + 1);
     PrimitiveCall asked;
@@ -286,6 +313,9 @@ class RingBroadcast final : public RingProgram {
       : RingProgram(execution, rings, {1, execution.call.ranks - 1, 1}) {}
 
  private:
+  [[nodiscard]] bool all_ranks_alike(const ChannelWork&, std::uint64_t) const override {
+    return false;  // the ends of the chain do something else
+  }
   [[nodiscard]] PrimitiveCall primitive_call(const RingPlace& at) const override {
     const std::uint32_t place = distance_from_root(at);
     PrimitiveCall asked;
@@ -308,6 +338,9 @@ class RingReduce final : public RingProgram {
       : RingProgram(execution, rings, {1, execution.call.ranks - 1, 1}) {}
 
  private:
+  [[nodiscard]] bool all_ranks_alike(const ChannelWork&, std::uint64_t) const override {
+    return false;  // the ends of the chain do something else
+  }
   [[nodiscard]] PrimitiveCall primitive_call(const RingPlace& at) const override {
     const std::uint32_t place = distance_from_root(at);
     PrimitiveCall asked;

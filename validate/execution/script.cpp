@@ -23,8 +23,8 @@ class ScriptWriter {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       write_lane(lane);
     }
-    for (std::size_t i = 0; i < script_.steps.size(); ++i) {
-      check_dependency(script_.steps[i]);
+    for (const Step& step : script_.steps) {
+      check_dependency(step);
     }
     return std::move(script_);
   }

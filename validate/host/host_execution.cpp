@@ -185,7 +185,7 @@ std::vector<std::chrono::nanoseconds> HostExecution::run(std::uint32_t calls) {
   return times;
 }
 
-void HostExecution::work(RankState& rank, std::uint32_t calls, Start& start) {
+void HostExecution::work(RankState& rank, std::uint32_t calls, Start& start) const {
   try {
     start.go.wait(false, std::memory_order_acquire);
     const auto begin = std::chrono::steady_clock::now();

@@ -54,7 +54,7 @@ class HostExecution {
   struct Start;
 
   void connect();
-  void work(RankState& rank, std::uint32_t calls, Start& start);
+  void work(RankState& rank, std::uint32_t calls, Start& start) const;
   void watch(Start& start);
   [[nodiscard]] std::uint64_t steps_done() const;
   [[nodiscard]] ExecutionError stalled() const;

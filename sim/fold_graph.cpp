@@ -1,0 +1,242 @@
+#include "sim/fold_graph.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "sim/messages.hpp"
+#include "topology/error.hpp"
+
+namespace collsim::detail {
+
+namespace {
+
+/// Limits of what comparing may take: a second or so, and some hundred megabytes.
+constexpr std::uint64_t most_steps = std::uint64_t{1} << 22U;
+constexpr std::size_t most_edges = std::size_t{1} << 24U;
+
+/// What a vertex or an edge is: the first part of colours and labels.
+enum class Mark : std::uint8_t {
+  Rank,
+  Lane,
+  Group,
+  Link,
+  Proxy,
+  Send,
+  Receive,
+  Path,
+  Switch,
+  LaneOfRank,
+  RankOfLane,
+  Awaited,
+};
+
+SequenceHash hash_of(Mark mark) { return SequenceHash().add(static_cast<std::uint64_t>(mark)); }
+
+std::uint64_t bits(Duration time) { return static_cast<std::uint64_t>(time.count()); }
+
+}  // namespace
+
+FoldGraph::FoldGraph(const Cluster& cluster, const RunOptions& options, std::vector<FoldJob>& jobs)
+    : cluster_(&cluster),
+      options_(&options),
+      things_(cluster.graph().links().size() + cluster.graph().devices().size(), no_index),
+      budget_{most_steps} {
+  for (FoldJob& job : jobs) {
+    number_lanes(job);
+  }
+  for (std::size_t number = 0; number < jobs.size(); ++number) {
+    joins_ = false;
+    add_job(jobs[number], number);
+    if (joins_) {
+      tell_groups_apart(jobs[number]);
+    }
+  }
+}
+
+void FoldGraph::number_lanes(FoldJob& job) {
+  job.first_rank = static_cast<Vertex>(graph_.vertices());
+  for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
+    graph_.add_vertex(0);
+  }
+  for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
+    job.first_lane.push_back(static_cast<Vertex>(graph_.vertices()));
+    const std::uint32_t lanes = job.program->lane_count(Rank(rank));
+    if (graph_.vertices() + lanes > most_edges) {
+      throw NotFolded{"there are more lanes than can be compared"};
+    }
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      graph_.add_vertex(0);
+    }
+  }
+  job.first_lane.push_back(static_cast<Vertex>(graph_.vertices()));
+}
+
+void FoldGraph::add_job(const FoldJob& job, std::size_t number) {
+  std::size_t edges_of_rank = most_edges;
+  LaneOnGpus at{cluster_, job.program.get(), job.communicator.get(), Rank(0), 0};
+  for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
+    const Vertex vertex = job.first_rank + rank;
+    at.rank = Rank(rank);
+    const std::size_t edges_before = graph_.edges();
+    SequenceHash colour = hash_of(Mark::Rank).add(number).add(job.lanes(rank));
+    if (options_->costs != nullptr) {
+      colour.add(job.program->peers(at.rank));
+    }
+    graph_.set_colour(vertex, colour.value());
+    for (at.lane = 0; at.lane < job.lanes(rank); ++at.lane) {
+      const Vertex lane = job.first_lane[rank] + at.lane;
+      graph_.add_edge(vertex, lane, hash_of(Mark::LaneOfRank).add(at.lane).value());
+      graph_.add_edge(lane, vertex, hash_of(Mark::RankOfLane).value());
+      add_lane(job, number, at);
+    }
+    // What has a root is unlike the others: the lesser of two ranks tells how much there is to compare.
+    edges_of_rank = std::min(edges_of_rank, graph_.edges() - edges_before);
+    if (rank > 0) {
+      check_size(edges_of_rank * (job.ranks() - rank));
+    }
+  }
+}
+
+WireProtocol FoldGraph::charged_protocol(const Lane& lane) const {
+  return options_->costs != nullptr ? lane.protocol : WireProtocol::None;
+}
+
+void FoldGraph::add_lane(const FoldJob& job, std::size_t number, const LaneOnGpus& at) {
+  const Vertex vertex = job.first_lane[at.rank.index()] + at.lane;
+  const bool costs = options_->costs != nullptr;
+  const auto shape = shape_of(*job.program, at.rank, at.lane, costs, budget_);
+  if (!shape) {
+    throw NotFolded{"the lanes have more steps than can be compared one by one"};
+  }
+  joins_ = joins_ || shape->joins;
+  const Lane lane = job.program->lane(at.rank, at.lane);
+  SequenceHash colour = hash_of(Mark::Lane).add(number).add(shape->hash);
+  colour.add(job.program->step_count(at.rank, at.lane));
+  colour.add(lane.fifo_depth ? 1 + std::uint64_t{*lane.fifo_depth} : 0).add(lane.multiplicity);
+  if (charged_protocol(lane) != WireProtocol::None) {
+    colour.add(static_cast<std::uint64_t>(lane.protocol))
+        .add(static_cast<std::uint64_t>(lane.kernel))
+        .add(lane.threads);
+    if (options_->costs->share(CostItem::SimpleUnevenness) != 0) {
+      colour.add(lane.channel % channel_sorts);
+    }
+  }
+  graph_.set_colour(vertex, colour.value());
+  for (std::size_t i = 0; i < shape->awaited.size(); ++i) {
+    const Vertex other = job.first_lane[at.rank.index()] + shape->awaited[i];
+    graph_.add_edge(vertex, other, hash_of(Mark::Awaited).add(i).value());
+  }
+  for (const std::uint32_t slot : shape->send_slots) {
+    add_slot(job, at, vertex, slot);
+  }
+  for (std::size_t i = 0; i < shape->switches.size(); ++i) {
+    add_path(vertex, switch_route(at, shape->switches[i]).route,
+             hash_of(Mark::Switch).add(i).value());
+  }
+}
+
+/// Where some step waits for a group, lanes that stand for others must be of the same one.
+void FoldGraph::tell_groups_apart(const FoldJob& job) {
+  for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
+    for (std::uint32_t lane = 0; lane < job.lanes(rank); ++lane) {
+      graph_.add_to_colour(
+          job.first_lane[rank] + lane,
+          hash_of(Mark::Group).add(job.program->lane(Rank(rank), lane).group).value());
+    }
+  }
+}
+
+/// Throws: NotFolded where the program makes no sense, which the run will say.
+FoldGraph::Vertex FoldGraph::peer_of(const FoldJob& job, const LaneOnGpus& at,
+                                     std::uint32_t slot) const {
+  const Connection to = job.program->send_to(at.rank, at.lane, slot);
+  const bool exists = to.peer.value() < job.ranks() && to.lane < job.lanes(to.peer.value());
+  if (!exists || to.peer == at.rank ||
+      job.program->receive_from(to.peer, to.lane, to.slot) != Connection{at.rank, at.lane, slot}) {
+    throw NotFolded{"connections do not fit together"};
+  }
+  return job.first_lane[to.peer.index()] + to.lane;
+}
+
+void FoldGraph::add_slot(const FoldJob& job, const LaneOnGpus& at, Vertex vertex,
+                         std::uint32_t slot) {
+  const Vertex peer = peer_of(job, at, slot);
+  const std::uint32_t peer_slot = job.program->send_to(at.rank, at.lane, slot).slot;
+  const WireProtocol protocol = charged_protocol(job.program->lane(at.rank, at.lane));
+  const ConnectionRoute path = connection_route(at, slot, protocol);
+  if (path.host && options_->costs->rate(CostItem::HostRate)) {
+    throw NotFolded{"messages go through the memory of hosts, which connections share one by one"};
+  }
+  SequenceHash label = hash_of(Mark::Send).add(slot).add(peer_slot);
+  label.add(static_cast<std::uint64_t>(path.kind));
+  for (const Duration latency : path.latency_by_level) {
+    label.add(bits(latency));
+  }
+  graph_.add_edge(vertex, peer, label.value());
+  graph_.add_edge(peer, vertex, hash_of(Mark::Receive).add(peer_slot).add(slot).value());
+  add_path(vertex, path.route, hash_of(Mark::Path).add(slot).value());
+  if (protocol != WireProtocol::None && path.kind == PathKind::Network) {
+    add_crossing(vertex, vertex_of_proxy(path.sender), hash_of(Mark::Proxy).add(slot).value());
+  }
+  check_size(0);
+}
+
+/// Throws: NotFolded if there are too many edges, with so many to come.
+void FoldGraph::check_size(std::size_t to_come) const {
+  if (graph_.edges() + to_come > most_edges) {
+    throw NotFolded{"there are more connections than can be compared one by one"};
+  }
+}
+
+void FoldGraph::add_path(Vertex lane, const Route& route, std::uint64_t use) {
+  paths_.push_back({hops_.size(), route.hops.size()});
+  hops_.insert(hops_.end(), route.hops.begin(), route.hops.end());
+  const bool sprayed = is_sprayed(route);
+  for (std::size_t i = 0; i < route.hops.size(); ++i) {
+    const RouteHop& hop = route.hops[i];
+    // The hops of a route over several paths have no order but that of their numbers.
+    const std::uint64_t label = SequenceHash()
+                                    .add(use)
+                                    .add(sprayed ? 0 : i)
+                                    .add(hop.share_numerator)
+                                    .add(hop.share_denominator)
+                                    .value();
+    add_crossing(lane, vertex_of(hop.link), label);
+  }
+}
+
+/// A lane's messages cross a thing, which looks different by that, and so does the lane.
+void FoldGraph::add_crossing(Vertex lane, Vertex thing, std::uint64_t label) {
+  graph_.add_edge(lane, thing, label);
+  graph_.add_edge(thing, lane, label);
+}
+
+FoldGraph::Vertex FoldGraph::vertex_of(LinkId link) {
+  Vertex& vertex = things_[link.index()];
+  if (vertex == no_index) {
+    const Link& its = cluster_->graph().link(link);
+    vertex = graph_.add_vertex(hash_of(Mark::Link)
+                                   .add(static_cast<std::uint64_t>(its.bandwidth.units()))
+                                   .add(bits(its.latency))
+                                   .add(static_cast<std::uint64_t>(its.kind))
+                                   .add(its.level.value())
+                                   .value());
+  }
+  return vertex;
+}
+
+FoldGraph::Vertex FoldGraph::vertex_of_proxy(DeviceId gpu) {
+  Vertex& vertex = things_[cluster_->graph().links().size() + gpu.index()];
+  if (vertex == no_index) {
+    vertex = graph_.add_vertex(hash_of(Mark::Proxy).value());
+  }
+  return vertex;
+}
+
+bool FoldGraph::can_cross(const LinkClasses& links) const {
+  return std::ranges::all_of(paths_, [&](const Path& path) {
+    return links.folds(std::span(hops_).subspan(path.first_hop, path.hops));
+  });
+}
+
+}  // namespace collsim::detail

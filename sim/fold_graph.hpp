@@ -1,0 +1,86 @@
+#pragma once
+
+// The graph whose refinement shows which lanes are alike: see fold.hpp. Internal to the executor.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/connection_route.hpp"
+#include "sim/executor.hpp"
+#include "sim/lane_shape.hpp"
+#include "sim/link_classes.hpp"
+#include "sim/refinement.hpp"
+#include "sim/workload.hpp"
+#include "topology/cluster.hpp"
+
+namespace collsim::detail {
+
+/// Thrown where a workload cannot be folded.
+struct NotFolded {
+  std::string reason;
+  std::string remedy{};
+};
+
+/// A program on a communicator, however often a workload runs it, and its vertices.
+struct FoldJob {
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<const Communicator> communicator;
+  LabelledGraph::Vertex first_rank = 0;
+  std::vector<LabelledGraph::Vertex> first_lane;  ///< by rank, and the end
+
+  [[nodiscard]] std::uint32_t ranks() const {
+    return static_cast<std::uint32_t>(communicator->size());
+  }
+  [[nodiscard]] std::uint32_t lanes(std::uint32_t rank) const {
+    return first_lane[rank + 1] - first_lane[rank];
+  }
+};
+
+class FoldGraph {
+ public:
+  using Vertex = LabelledGraph::Vertex;
+
+  /// Fills in the jobs' vertices. Throws: NotFolded; what programs and routes throw that make no sense.
+  FoldGraph(const Cluster& cluster, const RunOptions& options, std::vector<FoldJob>& jobs);
+
+  [[nodiscard]] const LabelledGraph& graph() const { return graph_; }
+  /// By link, then by device (the proxy of a GPU): its vertex, or no_index where nobody uses it.
+  [[nodiscard]] const std::vector<Vertex>& things() const { return things_; }
+
+  /// Whether all paths cross links of a class in the same parts.
+  [[nodiscard]] bool can_cross(const LinkClasses& links) const;
+
+ private:
+  /// Links of a lane: those of a send slot, or of a step through the switch.
+  struct Path {
+    std::size_t first_hop = 0;
+    std::size_t hops = 0;
+  };
+
+  void number_lanes(FoldJob& job);
+  void add_job(const FoldJob& job, std::size_t number);
+  void add_lane(const FoldJob& job, std::size_t number, const LaneOnGpus& at);
+  void tell_groups_apart(const FoldJob& job);
+  [[nodiscard]] WireProtocol charged_protocol(const Lane& lane) const;
+  void add_slot(const FoldJob& job, const LaneOnGpus& at, Vertex vertex, std::uint32_t slot);
+  [[nodiscard]] Vertex peer_of(const FoldJob& job, const LaneOnGpus& at, std::uint32_t slot) const;
+  void add_path(Vertex lane, const Route& route, std::uint64_t use);
+  void add_crossing(Vertex lane, Vertex thing, std::uint64_t label);
+  Vertex vertex_of(LinkId link);
+  Vertex vertex_of_proxy(DeviceId gpu);
+  void check_size(std::size_t to_come) const;
+
+  const Cluster* cluster_;
+  const RunOptions* options_;
+  LabelledGraph graph_;
+  std::vector<Vertex> things_;
+  std::vector<Path> paths_;
+  std::vector<RouteHop> hops_;  ///< of paths
+  StepBudget budget_;
+  bool joins_ = false;
+};
+
+}  // namespace collsim::detail

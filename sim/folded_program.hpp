@@ -1,0 +1,90 @@
+#pragma once
+
+// A program in which one lane stands for all that are alike: rank c is the lowest rank of class c, its
+// lanes are the lowest of their classes in it. Who sends to whom is said by class, so that a lane may
+// send to itself. See fold.hpp. Internal to the executor.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "algorithms/program.hpp"
+#include "sim/workload.hpp"
+
+namespace collsim::detail {
+
+/// A class of lanes: one of them, and how many there are.
+struct LaneClass {
+  Rank rank;
+  std::uint32_t lane = 0;
+  std::uint32_t size = 0;
+};
+
+/// A class of ranks: their lanes are of the same classes, in the same order.
+struct RankClass {
+  Rank first;
+  std::vector<std::uint32_t> class_of_lane;  ///< by lane of any of the ranks, in `lanes`
+  std::vector<LaneClass> lanes;
+};
+
+class FoldedProgram final : public Program {
+ public:
+  FoldedProgram(std::shared_ptr<const Program> whole,
+                std::shared_ptr<const Communicator> communicator, std::vector<RankClass> classes,
+                std::vector<std::uint32_t> class_of_rank);
+
+  [[nodiscard]] const CollectiveCall& call() const override { return call_; }
+  [[nodiscard]] std::string_view algorithm() const override { return whole_->algorithm(); }
+  [[nodiscard]] std::uint32_t lane_count(Rank rank) const override {
+    return static_cast<std::uint32_t>(of(rank).lanes.size());
+  }
+  [[nodiscard]] Lane lane(Rank rank, std::uint32_t lane) const override {
+    const LaneClass& at = lane_class(rank, lane);
+    return whole_->lane(at.rank, at.lane);
+  }
+  [[nodiscard]] std::uint64_t step_count(Rank rank, std::uint32_t lane) const override {
+    const LaneClass& at = lane_class(rank, lane);
+    return whole_->step_count(at.rank, at.lane);
+  }
+  [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override;
+  [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
+                                   std::uint32_t slot) const override;
+  [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
+                                        std::uint32_t slot) const override;
+  [[nodiscard]] std::optional<LaneSchedule> schedule(Rank rank, std::uint32_t lane) const override {
+    const LaneClass& at = lane_class(rank, lane);
+    return whole_->schedule(at.rank, at.lane);
+  }
+  [[nodiscard]] Bytes scratch_bytes(Rank rank) const override {
+    return whole_->scratch_bytes(of(rank).first);
+  }
+  [[nodiscard]] std::uint32_t peers(Rank rank) const override {
+    return whole_->peers(of(rank).first);
+  }
+  [[nodiscard]] std::uint32_t channels() const override { return whole_->channels(); }
+  [[nodiscard]] std::uint32_t chunks() const override { return whole_->chunks(); }
+  [[nodiscard]] std::uint64_t transfer_count() const override { return whole_->transfer_count(); }
+
+  [[nodiscard]] const Program& whole() const { return *whole_; }
+  [[nodiscard]] const Communicator& communicator() const { return *communicator_; }
+  /// Of a rank of this program.
+  [[nodiscard]] const LaneClass& lane_class(Rank rank, std::uint32_t lane) const {
+    return of(rank).lanes[lane];
+  }
+  /// The rank of this program that stands for one of the whole.
+  [[nodiscard]] Rank class_of(Rank whole) const { return Rank(class_of_rank_[whole.index()]); }
+  [[nodiscard]] const std::vector<RankClass>& classes() const { return classes_; }
+
+ private:
+  [[nodiscard]] const RankClass& of(Rank rank) const { return classes_[rank.index()]; }
+  [[nodiscard]] Connection folded(const Connection& end) const;
+
+  std::shared_ptr<const Program> whole_;
+  std::shared_ptr<const Communicator> communicator_;
+  CollectiveCall call_;
+  std::vector<RankClass> classes_;
+  std::vector<std::uint32_t> class_of_rank_;  ///< by rank of the whole
+};
+
+}  // namespace collsim::detail

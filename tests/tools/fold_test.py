@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""--fold: what is folded gives the digest of the run of every lane; what cannot be folded says why."""
+
+import program
+
+
+class Fold(program.Case):
+    def folded(self, *words):
+        """Both runs of a call in which something is folded must have the same digest. Returns the folded one's row;
+        None where nothing is."""
+        done = self.run_program("run", *words, "--fold", "require", "--format", "json")
+        if done.returncode == 2:
+            # Nothing can be folded, or there is no such program here: then the run of every lane is refused, too.
+            if "--fold: nothing can be folded: " not in done.stderr:
+                self.refused(["run", *words, "--fold", "off"], done.stderr.rstrip("\n"))
+            return None
+        self.assertEqual(done.returncode, 0, done.stderr)
+        row = program.json.loads(done.stdout)["rows"][0]
+        whole = self.row("run", *words, "--fold", "off")
+        self.assertEqual(row["result_digest"], whole["result_digest"])
+        self.assertEqual(row["transfers"], whole["transfers"])
+        self.assertEqual(row["links"], whole["links"])
+        self.assertEqual(row["folding"]["mode"], "space")
+        self.assertEqual(whole["folding"], {"mode": "none", "evaluated": False, "reason": "not asked for", "remedy": None})
+        self.assertLess(row["folding"]["lanes"]["simulated"], row["folding"]["lanes"]["all"])
+        return row
+
+    def test_nccls_programs(self):
+        folded = 0
+        for cluster in (["dgx-h100-x4"], ["dgx-h100-superpod", "--set", "nodes=6"], ["dgx-a100-x4"],
+                        ["azure-nd-mi300x-v5", "--set", "nodes=2"], ["dgx-h100-x4", "--gpus-per-node", "1"],
+                        ["dgx-h100-x4", "--set", "fabric.routing=ecmp"], ["dgx-1v"], ["l40s"]):
+            for collective, algorithm in (("all_reduce", "nccl-ring"), ("all_reduce", "nccl-tree"),
+                                          ("all_gather", "nccl-ring"), ("reduce_scatter", "nccl-ring"),
+                                          ("all_reduce", "nvls"), ("all_reduce", "nvls-tree"), ("all_gather", "pat"),
+                                          ("all_to_all", "nccl-p2p"), ("send_recv", "nccl-p2p"),
+                                          ("broadcast", "nccl-ring")):
+                words = [collective, "--cluster", *cluster, "--algorithm", algorithm, "--bytes", "3MiB"]
+                with self.subTest(words):
+                    folded += self.folded(*words) is not None
+        self.assertGreater(folded, 20)
+
+    def test_groups_side_by_side_and_calls_back_to_back(self):
+        words = ["all_reduce", *program.TWO_NODES, "--set", "nodes=8", "--bytes", "1MiB", "--algorithm", "ring",
+                 "--groups", "dp=8"]
+        row = self.folded(*words)
+        # Four groups of one GPU a node, which share the nodes' NICs: one lane each.
+        self.assertEqual(row["folding"]["lanes"], {"all": 32, "simulated": 4})
+        perf = ["perf", "all_reduce", *program.TWO_NODES, "--set", "nodes=8", "--algorithm", "ring", "-b", "1M", "-e", "1M"]
+        require, off = (self.rows(*perf, "--fold", fold) for fold in ("require", "off"))
+        self.assertEqual([row["result_digest"] for row in require], [row["result_digest"] for row in off])
+
+    def test_a_hundred_thousand_gpus(self):
+        words = ["run", "all_reduce", *program.STAR, "--set", "gpus=131072", "--bytes", "1GiB", "--algorithm", "ring"]
+        row = self.row(*words)
+        self.assertEqual(row["folding"]["lanes"], {"all": 131072, "simulated": 1})
+        # 2 (n - 1) steps of 8 KiB.
+        step = 8192 * program.PS_PER_BYTE + program.LATENCY_PS
+        self.assertEqual(row["time_ps"], 2 * 131071 * step)
+        self.assertEqual(row["transfers"], 131072 * 2 * 131071)
+        self.refused([*words, "--fold", "off"],
+                     "error: --max-transfers: the simulation needs 34,359,476,224 transfers, more than 1,000,000,000\n"
+                     "hint: fewer --channels, --chunks or iterations, a subset of the GPUs with --ranks, another "
+                     "--algorithm, or a higher limit")
+
+    def test_what_is_shown(self):
+        words = ["run", "all_reduce", *program.STAR, "--bytes", "1MiB", "--algorithm", "ring", "--fold", "require"]
+        self.assertIn("\n  folded     1 of 8 lanes simulated, the others do the same\n", self.output(*words))
+        self.assertEqual(self.csv(*words)[0]["folded_lanes"], "1")
+        self.assertEqual(self.csv(*words[:-2])[0]["folded_lanes"], "")
+        self.assertEqual(self.row(*words[:-2])["folding"],
+                         {"mode": "none", "evaluated": False, "reason": "a run of so few transfers is over before it could be folded",
+                          "remedy": None})
+
+    def test_what_cannot_be_folded(self):
+        star = ["run", "all_reduce", *program.STAR, "--algorithm", "ring", "--fold", "require"]
+        self.refused([*star, "--bytes", "1000"],
+                     "error: --fold: nothing can be folded: no two lanes do the same over paths that are alike")
+        self.refused([*star, "--bytes", "1MiB", "--critical-path"],
+                     "error: --fold: nothing can be folded: the critical path names every rank on it")
+        self.refused([*star, "--bytes", "1MiB", "--trace", "t.json"],
+                     "error: --fold: nothing can be folded: a trace shows every lane")
+        self.refused(["run", "all_reduce", "--cluster", "dgx-h100-superpod", "--set", "fabric.routing=ecmp", "--bytes",
+                      "1GiB", "--algorithm", "ring", "--nodes", "40", "--fold", "require"],
+                     "error: --fold: nothing can be folded: hashed routes leave no two lanes alike\n"
+                     "hint: --set fabric.routing=static")
+        self.refused([*star[:-1], "some", "--bytes", "1MiB"],
+                     'error: --fold: unknown word "some"; expected auto, off or require')
+
+
+
+program.main()
