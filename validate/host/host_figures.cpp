@@ -55,7 +55,7 @@ Bandwidth copy_rate() {
 
 /// Two threads wake each other in turn: half of a round.
 Duration wake_up_time() {
-  constexpr std::uint32_t rounds = 2000;
+  constexpr std::uint32_t rounds = 500;
   Doorbell here;
   Doorbell there;
   std::jthread partner([&] {
@@ -96,7 +96,7 @@ Duration exchange_time(std::uint32_t ranks, Bytes bytes, std::uint32_t calls) {
 
 HostFigures measure_host(std::uint32_t ranks) {
   COLLSIM_ENSURE(ranks >= 2, "an exchange has two ranks at least");
-  constexpr std::uint32_t many = 400;
+  constexpr std::uint32_t many = 100;
   constexpr std::uint32_t few = 8;
   HostFigures figures;
   figures.ranks = ranks;
