@@ -14,7 +14,7 @@ namespace {
 constexpr int repetitions = 10;
 
 /// Each block works on a part of its own, as lanes do.
-template <bool reduces>
+template <bool Reduces>
 __global__ void __launch_bounds__(most_threads)
     move_packs(Pack* out, const Pack* a, const Pack* b, std::size_t packs) {
   constexpr std::size_t at_once = 4;
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(most_threads)
       const std::size_t at = i + j * blockDim.x;
       if (at < end) {
         values[j] = a[at];
-        if constexpr (reduces) {
+        if constexpr (Reduces) {
           values[j] = reduced_word<Sum, float>(values[j], b[at]);
         }
       }

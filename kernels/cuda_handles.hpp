@@ -15,11 +15,11 @@ namespace collsim {
 namespace detail {
 
 /// A destructor cannot throw; what the runtime has to say it says again at the next call.
-template <auto destroy>
+template <auto Destroy>
 struct CudaDeleter {
   template <class T>
   void operator()(T* handle) const noexcept {
-    static_cast<void>(destroy(handle));
+    static_cast<void>(Destroy(handle));
   }
 };
 

@@ -28,50 +28,50 @@ class HostMachine {
     }
   }
 
-  static std::uint64_t acquire(const std::uint64_t* counter) {
+  std::uint64_t acquire(const std::uint64_t* counter) const {
     return std::atomic_ref(*const_cast<std::uint64_t*>(counter))  // NOLINT(*-const-cast)
         .load(std::memory_order_acquire);
   }
   /// publish() releases: sanitizers know no fences.
-  static void fence() {}
-  static void publish(std::uint64_t* counter, std::uint64_t value) {
+  void fence() const {}
+  void publish(std::uint64_t* counter, std::uint64_t value) const {
     std::atomic_ref(*counter).store(value, std::memory_order_release);
   }
-  static bool claim(std::uint64_t* word) {
+  bool claim(std::uint64_t* word) const {
     std::uint64_t free = 0;
     return std::atomic_ref(*word).compare_exchange_strong(free, 1);
   }
 
   template <class Word>
-  static Word load(const std::byte* from) {
-    Word word;
+  Word load(const std::byte* from) const {
+    Word word{};
     std::memcpy(static_cast<void*>(&word), from, sizeof(word));
     return word;
   }
   template <class Word>
-  static void store(std::byte* to, Word word) {
+  void store(std::byte* to, Word word) const {
     std::memcpy(to, &word, sizeof(word));
   }
 
   /// Flags are the message's only order: as weak as on the device.
-  static Line load_line(const std::byte* from) {
-    // NOLINTNEXTLINE(*-const-cast): atomic_ref takes no const object before C++26
+  Line load_line(const std::byte* from) const {
+    // NOLINTNEXTLINE(*-const-cast,*-reinterpret-cast): atomic_ref takes no const object before C++26
     auto* const halves = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(from));
     return {std::atomic_ref(halves[0]).load(std::memory_order_relaxed),
             std::atomic_ref(halves[1]).load(std::memory_order_relaxed)};
   }
-  static void store_line(std::byte* to, Line line) {
-    auto* const halves = reinterpret_cast<std::uint64_t*>(to);
+  void store_line(std::byte* to, Line line) const {
+    auto* const halves = reinterpret_cast<std::uint64_t*>(to);  // NOLINT(*-reinterpret-cast)
     std::atomic_ref(halves[0]).store(line.first, std::memory_order_relaxed);
     std::atomic_ref(halves[1]).store(line.second, std::memory_order_relaxed);
   }
 
-  static std::uint64_t now() {
+  std::uint64_t now() const {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                           std::chrono::steady_clock::now().time_since_epoch())
                                           .count());
   }
-  static void relax() { std::this_thread::yield(); }
+  void relax() const { std::this_thread::yield(); }
 
  private:
   std::uint32_t thread_;

@@ -14,74 +14,19 @@
 // NVLink SHARP's steps are loops over what all ranks have sent. LL128's lanes run as LL.
 // Sources: NCCL src/device/prims_simple.h, prims_ll.h; PTX ISA, memory consistency model.
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
 #include "algorithms/collective.hpp"
+#include "kernels/block_state.hpp"
 #include "kernels/lane_tables.hpp"
 #include "kernels/operators.hpp"
 
-// The interpreter is compiled for the device alone by nvcc, and for the host alone by others: a machine has one kind of code.
-#if defined(__CUDACC__)
-#define COLLSIM_MACHINE_CODE __device__
-#else
-#define COLLSIM_MACHINE_CODE
-#endif
-
 namespace collsim::kernels {
 
-struct alignas(pack_bytes) Pack {
-  std::uint64_t first;
-  std::uint64_t second;
-};
-/// Two pairs of data (low half) and flag (high half).
-struct alignas(line_bytes) Line {
-  std::uint64_t first;
-  std::uint64_t second;
-};
-
-/// What a step reads or writes: runs of bytes, or the lines of a slot.
-struct End {
-  std::byte* start;
-  std::byte* at;  ///< of the stretch at hand (Simple)
-  std::uint64_t run;
-  std::uint64_t stride;
-  std::uint64_t clean;  ///< lines to be written, whatever the message needs (LL)
-  std::uint32_t flag;   ///< 0: no lines
-  std::uint32_t port;
-};
-
-/// What the threads of a block share.
-struct BlockState {
-  End inputs[most_ends];   // NOLINT(*-avoid-c-arrays): std::array's functions are none of a GPU's
-  End outputs[most_ends];  // NOLINT(*-avoid-c-arrays)
-  std::uint64_t stretch;   ///< bytes in which no run ends
-  std::uint64_t step;      ///< of the lane
-  std::uint64_t failed;    ///< not 0: a thread has waited too long for a line
-  std::uint32_t input_count;
-  std::uint32_t output_count;
-  std::uint32_t packed;  ///< the stretch may be moved pack by pack
-  std::uint32_t go;      ///< 0: a wait took too long
-};
-
-/// How long a thread has been looking.
-struct Wait {
-  std::uint64_t since = 0;
-  std::uint32_t looks = 0;
-};
-
-/// The reduction of all elements in two words of any size.
-template <class Operator, class T, class Word>
-COLLSIM_MACHINE_CODE inline Word reduced_word(Word a, Word b) {
-  constexpr std::size_t elements = sizeof(Word) / sizeof(T);
-  T x[elements];  // NOLINT(*-avoid-c-arrays)
-  T y[elements];  // NOLINT(*-avoid-c-arrays)
-  std::memcpy(static_cast<void*>(x), &a, sizeof(Word));
-  std::memcpy(static_cast<void*>(y), &b, sizeof(Word));
-  for (std::size_t i = 0; i < elements; ++i) {
-    x[i] = reduced<Operator>(x[i], y[i]);
-  }
-  std::memcpy(&a, x, sizeof(Word));
-  return a;
-}
-
+// Addresses are numbers where their alignment is asked for, and elements lie in memory that knows only bytes.
+// NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast)
 template <class Machine>
 class LaneRun {
  public:
@@ -343,23 +288,23 @@ class LaneRun {
     }
   }
 
-  /// Words number i, i + gap, …, `at_once` of them.
-  template <class Operator, class T, class Word, std::uint64_t at_once>
+  /// Words number i, i + gap, …, `AtOnce` of them.
+  template <class Operator, class T, class Word, std::uint64_t AtOnce>
   COLLSIM_MACHINE_CODE void move_words(std::uint64_t i, std::uint64_t gap) {
-    Word words[at_once];  // NOLINT(*-avoid-c-arrays)
-    for (std::uint64_t j = 0; j < at_once; ++j) {
+    Word words[AtOnce]{};  // NOLINT(*-avoid-c-arrays)
+    for (std::uint64_t j = 0; j < AtOnce; ++j) {
       words[j] = machine_.template load<Word>(state_.inputs[0].at + (i + j * gap) * sizeof(Word));
     }
     for (std::uint32_t k = 1; k < state_.input_count; ++k) {
       const std::byte* const from = state_.inputs[k].at;
-      for (std::uint64_t j = 0; j < at_once; ++j) {
+      for (std::uint64_t j = 0; j < AtOnce; ++j) {
         const Word word = machine_.template load<Word>(from + (i + j * gap) * sizeof(Word));
         words[j] = reduced_word<Operator, T>(words[j], word);
       }
     }
     for (std::uint32_t k = 0; k < state_.output_count; ++k) {
       std::byte* const to = state_.outputs[k].at;
-      for (std::uint64_t j = 0; j < at_once; ++j) {
+      for (std::uint64_t j = 0; j < AtOnce; ++j) {
         machine_.store(to + (i + j * gap) * sizeof(Word), words[j]);
       }
     }
@@ -438,7 +383,7 @@ class LaneRun {
       machine_.store(end.start + offset, word);
       return;
     }
-    T elements[line_data / sizeof(T)];  // NOLINT(*-avoid-c-arrays)
+    T elements[line_data / sizeof(T)]{};  // NOLINT(*-avoid-c-arrays)
     std::memcpy(static_cast<void*>(elements), &word, sizeof(word));
     for (std::uint64_t j = 0; j * sizeof(T) < line_data; ++j) {
       const std::uint64_t place = offset + j * sizeof(T);
@@ -488,5 +433,6 @@ class LaneRun {
   std::uint64_t call_ = 0;  ///< calls that the lane has run before this one
   bool gave_up_ = false;    ///< this thread, on a line
 };
+// NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
 
 }  // namespace collsim::kernels

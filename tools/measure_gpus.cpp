@@ -64,6 +64,7 @@ Execute GpuBackend::execute(std::uint32_t ranks) {
 
 std::vector<RankPlace> GpuBackend::places(std::uint32_t ranks) const {
   std::vector<RankPlace> places;
+  places.reserve(ranks);
   for (const std::uint32_t gpu : gpu_of_ranks(ranks)) {
     places.push_back({machine_facts().host, static_cast<std::uint32_t>(getpid()),
                       RankGpu{gpu, facts_.gpus[gpu].name}});

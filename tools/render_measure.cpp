@@ -104,6 +104,13 @@ std::string comparison(const MeasurePlan& plan, const std::vector<MeasuredLine>&
                      table.render("#  "));
 }
 
+std::string launch_of(const MeasureCommand& command) {
+  if (command.is_gpu()) {
+    return command.gpu.graph ? "cuda graph" : "single process";
+  }
+  return command.is_tcp() ? "process per rank" : "thread per rank";
+}
+
 MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const MeasureCall& call,
                    const MachineFacts& facts, const std::vector<RankPlace>& places) {
   MeasuredRun run;
@@ -122,10 +129,7 @@ MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const
   run.software.algorithm = call.out_of_place.algorithm;
   run.software.kernel = facts.kernel;
   run.software.compiler = facts.compiler;
-  run.software.launch = command.is_tcp()    ? "process per rank"
-                        : command.gpu.graph ? "cuda graph"
-                        : command.is_gpu()  ? "single process"
-                                            : "thread per rank";
+  run.software.launch = launch_of(command);
   run.source = fmt::format("collsim {} measure", COLLSIM_VERSION);
   run.date = facts.date;
   if (crowded_ranks(places, facts) > 0) {

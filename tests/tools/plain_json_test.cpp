@@ -44,9 +44,11 @@ TEST_CASE("what the GPU check writes is measurements/1") {
 TEST_CASE("figures of a GPU carry their settings") {
   MeasuredHardware hardware;
   hardware.gpu = "NVIDIA H200";
-  CHECK(plain_figures(hardware, "13.0", "2026-11-30",
-                      {{"hbm_copy", {{"blocks", 4}}, 2.5e11, "B/s"}, {"launch_graph", {}, 900, "ns"}}) ==
-        "{\"schema\": \"gpu-figures/1\", \"hardware\": {\"gpu\": \"NVIDIA H200\"}, \"cuda\": \"13.0\", "
+  CHECK(plain_figures(
+            hardware, "13.0", "2026-11-30",
+            {{"hbm_copy", {{"blocks", 4}}, 2.5e11, "B/s"}, {"launch_graph", {}, 900, "ns"}}) ==
+        "{\"schema\": \"gpu-figures/1\", \"hardware\": {\"gpu\": \"NVIDIA H200\"}, \"cuda\": "
+        "\"13.0\", "
         "\"date\": \"2026-11-30\", \"figures\": [\n"
         "  {\"name\": \"hbm_copy\", \"blocks\": 4, \"value\": 2.5e+11, \"unit\": \"B/s\"}, \n"
         "  {\"name\": \"launch_graph\", \"value\": 900, \"unit\": \"ns\"}]}\n");

@@ -10,7 +10,7 @@ namespace collsim {
 
 namespace {
 
-using namespace kernels;  // NOLINT(google-build-using-namespace): the benchmarks' own words
+using namespace kernels;
 
 constexpr std::array<std::uint32_t, 8> block_counts{1, 2, 4, 8, 16, 32, 64, 128};
 /// Larger than the second-level caches of today's GPUs (50 MB), several times.

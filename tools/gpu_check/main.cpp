@@ -99,7 +99,8 @@ class Check {
       std::cout << gpu.name << " at " << gpu.bus << ", " << gpu.multiprocessors
                 << " multiprocessors, " << (gpu.memory >> 20U) << " MiB\n";
     }
-    std::cout << "CUDA " << facts_.runtime << ", driver for " << facts_.driver << std::endl;
+    std::cout << "CUDA " << facts_.runtime << ", driver for " << facts_.driver << '\n'
+              << std::flush;
     if (options_.only == "smallest") {
       report("smallest programs", check_programs(2, true, deadline_));
     }
@@ -123,7 +124,7 @@ class Check {
       report("times of all programs", time_programs(options_.ranks, common_, deadline_, runs));
       write_runs("cuda.json", runs);
     }
-    std::cout << (failed_ ? "FAILED" : "passed") << std::endl;
+    std::cout << (failed_ ? "FAILED" : "passed") << '\n' << std::flush;
     return failed_ ? 1 : 0;
   }
 
@@ -189,6 +190,9 @@ int check(const std::vector<std::string>& arguments) {
   } catch (const Error& error) {
     std::cerr << "error: " << error.what() << '\n';
     return 1;
+  } catch (const std::exception& error) {
+    std::cerr << "internal error: " << error.what() << '\n';
+    return 70;
   }
 }
 
@@ -196,4 +200,5 @@ int check(const std::vector<std::string>& arguments) {
 
 }  // namespace collsim
 
+// NOLINTNEXTLINE(bugprone-exception-escape): out of memory before it has begun
 int main(int count, char** arguments) { return collsim::check({arguments + 1, arguments + count}); }

@@ -1,7 +1,7 @@
 #include "tools/gpu_check/plain_json.hpp"
 
 #include <array>
-#include <cstdio>
+#include <charconv>
 
 namespace collsim {
 
@@ -54,6 +54,8 @@ std::string software_json(const MeasuredSoftware& software) {
   return json.object();
 }
 
+std::string boolean_json(bool value) { return value ? "true" : "false"; }
+
 std::string row_json(const MeasuredRun& run, const MeasuredRow& row) {
   constexpr double ps_per_us = 1e6;
   List json;
@@ -62,9 +64,7 @@ std::string row_json(const MeasuredRun& run, const MeasuredRow& row) {
   json.member("algbw_GBps", json_number(algorithm_bandwidth_GBps(row.bytes, row.time)));
   json.member("busbw_GBps",
               json_number(bus_bandwidth_GBps(run.collective, run.ranks, row.bytes, row.time)));
-  json.member("in_place", !row.in_place                   ? "null"
-                          : *row.in_place == InPlace::Yes ? "true"
-                                                          : "false");
+  json.member("in_place", row.in_place ? boolean_json(*row.in_place == InPlace::Yes) : "null");
   return json.object();
 }
 
@@ -102,8 +102,10 @@ std::string json_text(std::string_view text) {
 
 std::string json_number(double value) {
   std::array<char, 32> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%.6g", value);
-  return {text.data(), static_cast<std::size_t>(length)};
+  constexpr int digits = 6;
+  const auto result = std::to_chars(text.data(), text.data() + text.size(), value,
+                                    std::chars_format::general, digits);
+  return {text.data(), result.ptr};
 }
 
 std::string plain_measurements(const Measurements& measurements) {

@@ -92,7 +92,7 @@ void CudaExecution::place_ranks() {
   }
 }
 
-void CudaExecution::make_blocks(Device& device) {
+void CudaExecution::make_blocks(Device& device) const {
   std::vector<kernels::BlockTable> blocks;
   for (std::uint32_t i = 0; i < program_.ranks(); ++i) {
     if (ranks_[i].device == device.device) {
@@ -123,13 +123,15 @@ void CudaExecution::make_blocks(Device& device) {
   device.begin = make_event();
   device.end = make_event();
   const auto nanoseconds = std::chrono::nanoseconds(patience_).count();
+  // NOLINTBEGIN(*-reinterpret-cast): cudaMalloc's memory has no type
   device.launch = program_.launch(reinterpret_cast<kernels::BlockTable*>(device.block_tables.get()),
                                   reinterpret_cast<kernels::Failure*>(device.failure.get()),
                                   static_cast<std::uint64_t>(nanoseconds));
+  // NOLINTEND(*-reinterpret-cast)
 }
 
 /// Requires: the device is current.
-void CudaExecution::launch(Device& device, std::uint32_t calls) {
+void CudaExecution::launch(const Device& device, std::uint32_t calls) const {
   for (std::uint32_t call = 0; call < calls && device.blocks > 0; ++call) {
     kernels::launch_interpreter(program_.type(), device.launch, device.blocks, options_.threads,
                                 device.stream.get());
@@ -153,6 +155,7 @@ Duration CudaExecution::run(std::uint32_t calls) {
 
 Duration CudaExecution::run_graph(std::uint32_t calls) {
   std::vector<CudaGraphExec> graphs;
+  graphs.reserve(devices_.size());
   for (Device& device : devices_) {
     COLLSIM_CUDA_CHECK(cudaSetDevice(device.device));
     cudaGraph_t graph = nullptr;

@@ -40,8 +40,8 @@ class CudaExecution {
   struct Device;
 
   void place_ranks();
-  void make_blocks(Device& device);
-  void launch(Device& device, std::uint32_t calls);
+  void make_blocks(Device& device) const;
+  void launch(const Device& device, std::uint32_t calls) const;
   Duration finish();
 
   LaneProgram program_;

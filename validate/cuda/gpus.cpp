@@ -45,6 +45,7 @@ bool all_are_peers(int count) {
 CudaFacts require_gpus() {
   CudaFacts facts;
   const int count = gpu_count();
+  facts.gpus.reserve(static_cast<std::size_t>(count));
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp properties{};
     COLLSIM_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
@@ -67,6 +68,7 @@ std::vector<std::uint32_t> gpu_of_ranks(std::uint32_t ranks) {
   const auto count = static_cast<std::uint32_t>(gpu_count());
   const std::uint32_t used = all_are_peers(static_cast<int>(count)) ? count : 1;
   std::vector<std::uint32_t> gpus;
+  gpus.reserve(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     // The first `used` ranks have one GPU each; more ranks than GPUs share them in blocks.
     gpus.push_back(ranks <= used ? rank

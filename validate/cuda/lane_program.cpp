@@ -78,7 +78,7 @@ bool says_lines(const Program& program) {
 
 template <class T>
 T* at(std::byte* arena, std::size_t offset) {
-  return reinterpret_cast<T*>(arena + offset);
+  return reinterpret_cast<T*>(arena + offset);  // NOLINT(*-reinterpret-cast): bytes until here
 }
 
 SpanTable span_table(const std::optional<Span>& span, std::byte* buffer) {
@@ -169,12 +169,14 @@ LaneProgram::LaneProgram(const Program& program, LaneWire wire)
       lines_(wire == LaneWire::Lines || (wire == LaneWire::AsProgram && says_lines(program))) {
   plans_.reserve(call_.ranks);
   std::vector<const RankScript*> scripts;
+  scripts.reserve(call_.ranks);
   for (std::uint32_t rank = 0; rank < call_.ranks; ++rank) {
     plans_.emplace_back(program, Rank(rank));
     plans_.back().place(lines_);
     scripts.push_back(&plans_.back().script);
   }
   in_of_out_ = port_pairs(scripts);
+  out_of_in_.reserve(plans_.size());
   for (const Plan& plan : plans_) {
     out_of_in_.emplace_back(plan.script.in.size());
   }
@@ -191,6 +193,7 @@ LaneProgram::LaneProgram(const Program& program, LaneWire wire)
 
 void LaneProgram::check_messages() const {
   std::vector<std::vector<std::vector<Message>>> sent;
+  sent.reserve(plans_.size());
   for (const Plan& plan : plans_) {
     sent.push_back(messages_of(plan.script, &Step::sends, plan.script.out.size()));
   }

@@ -24,6 +24,8 @@ struct Block {
 
 LaneThreads::LaneThreads(const Program& program, const LaneThreadsOptions& options)
     : options_(options), program_(program, options.wire) {
+  arenas_.reserve(program_.ranks());
+  starts_.reserve(program_.ranks());
   for (std::uint32_t rank = 0; rank < program_.ranks(); ++rank) {
     // A cache line less aligned than on a GPU, which nothing depends on.
     arenas_.emplace_back(program_.arena_bytes(Rank(rank)));
@@ -59,12 +61,15 @@ void LaneThreads::run(std::uint32_t calls) {
       program_.launch(blocks_.data(), &failure, static_cast<std::uint64_t>(patience));
   launch.flags = options_.flags;
   std::vector<std::unique_ptr<std::barrier<>>> ends_of_launch;
+  ends_of_launch.reserve(options_.devices);
   for (std::uint32_t device = 0; device < options_.devices; ++device) {
     const auto threads = std::ranges::count(device_of_block_, device) * options_.threads;
     ends_of_launch.push_back(std::make_unique<std::barrier<>>(threads));
   }
   std::vector<std::unique_ptr<Block>> blocks;
+  blocks.reserve(blocks_.size());
   std::vector<std::jthread> threads;
+  threads.reserve(blocks_.size() * options_.threads);
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     blocks.push_back(std::make_unique<Block>(options_.threads));
     for (std::uint32_t thread = 0; thread < options_.threads; ++thread) {

@@ -36,6 +36,8 @@ struct CallMemory {
 
 CallMemory memory_for(const Program& program, const std::vector<int>& devices) {
   CallMemory memory;
+  memory.owners.reserve(devices.size());
+  memory.ranks.reserve(devices.size());
   for (std::uint32_t i = 0; i < devices.size(); ++i) {
     // NCCL has its own scratch memory: input and output suffice.
     const MemoryLayout layout(program, Rank(i));

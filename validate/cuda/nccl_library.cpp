@@ -25,7 +25,7 @@ void find(void* library, const std::string& file, const char* name, Function& fu
   if (address == nullptr) {
     refuse(file + " has no function " + name);
   }
-  function = reinterpret_cast<Function>(address);
+  function = reinterpret_cast<Function>(address);  // NOLINT(*-reinterpret-cast): as dlsym is meant
 }
 
 }  // namespace

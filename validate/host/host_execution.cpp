@@ -101,6 +101,7 @@ std::size_t HostExecution::memory_of(const Program& program) {
 
 void HostExecution::connect() {
   std::vector<const RankScript*> scripts;
+  scripts.reserve(ranks_.size());
   for (const auto& rank : ranks_) {
     rank->wire.in.resize(rank->script.in.size());
     rank->wire.out.resize(rank->script.out.size());
