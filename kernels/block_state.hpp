@@ -61,9 +61,9 @@ struct Wait {
 /// The reduction of all elements in two words of any size.
 template <class Operator, class T, class Word>
 COLLSIM_MACHINE_CODE inline Word reduced_word(Word a, Word b) {
-  constexpr std::size_t elements = sizeof(Word) / sizeof(T);
-  T x[elements]{};  // NOLINT(*-avoid-c-arrays)
-  T y[elements]{};  // NOLINT(*-avoid-c-arrays)
+  constexpr std::size_t elements = sizeof(Word) / sizeof(T);  // NOLINT(bugprone-sizeof-expression)
+  T x[elements]{};                                            // NOLINT(*-avoid-c-arrays)
+  T y[elements]{};                                            // NOLINT(*-avoid-c-arrays)
   std::memcpy(static_cast<void*>(x), &a, sizeof(Word));
   std::memcpy(static_cast<void*>(y), &b, sizeof(Word));
   for (std::size_t i = 0; i < elements; ++i) {
