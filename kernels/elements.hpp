@@ -11,11 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__CUDACC__)
-#define COLLSIM_HOST_DEVICE __host__ __device__
-#else
-#define COLLSIM_HOST_DEVICE
-#endif
+#include "kernels/host_device.hpp"
 
 namespace collsim::kernels {
 

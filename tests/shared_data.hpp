@@ -18,4 +18,7 @@ std::filesystem::path source_path(std::string_view relative);
 ///   if (!path) return;
 std::optional<std::filesystem::path> shared_path(std::string_view relative);
 
+/// Prints why, and has the test reported as skipped; the case then returns.
+void skip(std::string_view why);
+
 }  // namespace collsim::test

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "tests/shared_data.hpp"
@@ -36,9 +37,13 @@ std::optional<std::filesystem::path> shared_path(std::string_view relative) {
   if (std::filesystem::exists(path)) {
     return path;
   }
-  std::cout << "skipped: needs ../shared/" << relative << '\n';
-  skipped = true;
+  skip("needs ../shared/" + std::string(relative));
   return std::nullopt;
+}
+
+void skip(std::string_view why) {
+  std::cout << "skipped: " << why << '\n';
+  skipped = true;
 }
 
 }  // namespace collsim::test

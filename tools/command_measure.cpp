@@ -8,6 +8,7 @@
 
 #include "tools/cli.hpp"
 #include "tools/data_run.hpp"
+#include "tools/measure_gpus.hpp"
 #include "tools/measure_run.hpp"
 #include "tools/output.hpp"
 #include "tools/render_host_cluster.hpp"
@@ -24,12 +25,14 @@ namespace collsim {
 namespace {
 
 Exit show(const MeasureCommand& command, const MeasurePlan& plan,
-          const std::vector<MeasuredLine>& lines, const std::vector<RankPlace>& places) {
+          const std::vector<MeasuredLine>& lines, const std::vector<RankPlace>& places,
+          const GpuSoftware& software = {}) {
   const MachineFacts facts = machine_facts();
   write_stdout(render_measure(command, plan, lines, facts, places));
   if (!command.output.to_stdout()) {
-    write_file("--output", command.output.file,
-               write_measurements_json(measurements_of(command, plan, lines, facts, places)));
+    Measurements measurements = measurements_of(command, plan, lines, facts, places);
+    software.add_to(measurements);
+    write_file("--output", command.output.file, write_measurements_json(measurements));
   }
   const std::vector<std::string> wrong = wrong_data(plan, lines);
   for (const std::string& text : wrong) {
@@ -92,6 +95,13 @@ Exit measure_over_tcp(MeasureCommand command) {
                      [&](const TcpPlace& place) { return measure_as_rank(command, plan, place); });
 }
 
+Exit measure_gpus(MeasureCommand command) {
+  GpuBackend backend(command);
+  const MeasurePlan plan = backend.plan();
+  const std::vector<MeasuredLine> lines = run_plan(command, plan, backend.execute(plan.ranks));
+  return show(command, plan, lines, backend.places(plan.ranks), backend.software());
+}
+
 Exit calibrate_host(const MeasureCommand& command) {
   const std::uint32_t ranks = command.job.ranks.value_or(default_measured_ranks);
   if (ranks < 2) {
@@ -113,6 +123,9 @@ Exit measure(const MeasureCommand& command) {
   if (command.is_tcp()) {
     return measure_over_tcp(command);
   }
+  if (command.is_gpu()) {
+    return measure_gpus(command);
+  }
   return measure_on_host(command, measure_plan(command));
 }
 
@@ -127,6 +140,7 @@ void add_measure_command(CLI::App& app, Action& chosen) {
       "Examples:\n"
       "  collsim measure all_reduce --ranks 4 --algorithm ring -b 8 -e 1M -f 4\n"
       "  collsim measure all_reduce --backend tcp --spawn 4 -b 1K -e 1M -f 4\n"
+      "  collsim measure all_reduce --backend cuda --ranks 8 -b 1K -e 64M -f 4\n"
       "  collsim measure --calibrate-host --ranks 4 --output this-host.yaml");
   sub->callback([command, &chosen] { chosen = [command] { return measure(*command); }; });
 }

@@ -4,6 +4,7 @@
 #include <new>
 #include <ostream>
 
+#include "kernels/cuda_error.hpp"
 #include "validate/execution/execution_error.hpp"
 
 namespace collsim {
@@ -18,6 +19,9 @@ int exit_code_of(const std::function<Exit()>& action, std::ostream& err) {
     err << "error: " << error.what() << '\n';
     return static_cast<int>(Exit::CheckFailed);
   } catch (const ExecutionError& error) {
+    err << "error: " << error.what() << '\n';
+    return static_cast<int>(Exit::CheckFailed);
+  } catch (const CudaError& error) {
     err << "error: " << error.what() << '\n';
     return static_cast<int>(Exit::CheckFailed);
   } catch (const std::bad_alloc&) {

@@ -27,6 +27,31 @@ void add_tcp_options(CLI::App& app, TcpOptions& options) {
       ->group(group);
 }
 
+void add_gpu_options(CLI::App& app, GpuOptions& options) {
+  const char* const group = "Backend cuda";
+  add_choice(
+      app, "--wire", options.wire, {"simple", "ll"},
+      "how messages travel: data behind a fence and a count, or in lines with flags (else as "
+      "the program says)")
+      ->group(group);
+  add_switch(app, "--cuda-graph", options.graph, "launch the timed calls as one CUDA graph")
+      ->group(group);
+}
+
+void refuse_without_gpu(const MeasureCommand& command) {
+  const std::array needs_cuda{std::pair(!command.gpu.wire.empty(), "--wire"),
+                              std::pair(command.gpu.graph, "--cuda-graph")};
+  for (const auto& [given, option] : needs_cuda) {
+    if (given && command.backend != "cuda") {
+      throw InputError("has no effect on the backend " + command.backend, option, "--backend cuda");
+    }
+  }
+  if (command.backend == "nccl" && command.algorithm != "auto") {
+    throw InputError("NCCL chooses for itself", "--algorithm",
+                     "the variables NCCL_ALGO and NCCL_PROTO are NCCL's own way to force it");
+  }
+}
+
 void refuse_without_tcp(const MeasureCommand& command) {
   const TcpOptions& tcp = command.tcp;
   const std::array needs_tcp{std::pair(tcp.spawn.has_value(), "--spawn"),
@@ -51,8 +76,10 @@ void add_measure_options(CLI::App& app, MeasureCommand& command) {
   add_job_options(app, command.job);
   app.get_option("COLLECTIVE")->required(false);
   add_algorithm_option(app, command.algorithm);
-  add_choice(app, "--backend", command.backend, {"host", "tcp", "cuda", "nccl"},
-             "what runs the program: host: threads of this machine; tcp: processes")
+  add_choice(
+      app, "--backend", command.backend, {"host", "tcp", "cuda", "nccl"},
+      "what runs the program: host: threads of this machine; tcp: processes; cuda: kernels on "
+      "GPUs; nccl: NCCL in its place")
       ->group("Job");
   add_text(app, "--seed", command.seed, "NAME", "names the random numbers that the data are")
       ->group("Job");
@@ -69,6 +96,7 @@ void add_measure_options(CLI::App& app, MeasureCommand& command) {
       "the host backend")
       ->group("Job");
   add_tcp_options(app, command.tcp);
+  add_gpu_options(app, command.gpu);
   add_cluster_options(app, command.cluster);
   app.get_option("--cluster")->required(false);
   add_nccl_run_options(app, command.nccl);
@@ -81,13 +109,6 @@ void add_measure_options(CLI::App& app, MeasureCommand& command) {
 }
 
 void check_measure_options(const MeasureCommand& command) {
-  if (command.backend == "cuda" || command.backend == "nccl") {
-    throw InputError(
-        command.backend == "cuda"
-            ? "this program was built without CUDA: it has no kernels to run on a GPU"
-            : "this program was built without CUDA, which NCCL needs for its buffers and streams",
-        "--backend", "--backend host runs the same programs on threads of this machine");
-  }
   if (command.job.collective.empty()) {
     throw InputError("missing COLLECTIVE", "", "see collsim measure --help");
   }
@@ -95,6 +116,7 @@ void check_measure_options(const MeasureCommand& command) {
     throw InputError("is for the backend host, without a cluster", "--inputs");
   }
   refuse_without_tcp(command);
+  refuse_without_gpu(command);
   if (!command.cluster.cluster.empty()) {
     return;
   }

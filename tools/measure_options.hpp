@@ -24,6 +24,12 @@ struct TcpOptions {
   std::string secret_file;
 };
 
+/// For the backend whose ranks are on GPUs.
+struct GpuOptions {
+  std::string wire;  ///< "simple", "ll"; empty: as the program says
+  bool graph = false;
+};
+
 struct MeasureCommand : SeriesOptions {
   ClusterOptions cluster;  ///< empty: none to compare with
   NcclRunOptions nccl;
@@ -34,15 +40,17 @@ struct MeasureCommand : SeriesOptions {
   std::string seed = "collsim";
   std::uint32_t timeout = 30;  ///< seconds without progress
   TcpOptions tcp;
+  GpuOptions gpu;
   bool calibrate_host = false;
   std::string inputs;  ///< file with the data of one call; empty: test data
 
   [[nodiscard]] bool is_tcp() const { return backend == "tcp"; }
+  [[nodiscard]] bool is_gpu() const { return backend == "cuda" || backend == "nccl"; }
 };
 
 void add_measure_options(CLI::App& app, MeasureCommand& command);
 
-/// Refuses backends that this program does not have, and options that need a cluster where there is none.
+/// Refuses options that have no effect on the backend, and those that need a cluster where there is none.
 /// Throws: InputError naming the option.
 void check_measure_options(const MeasureCommand& command);
 

@@ -15,6 +15,17 @@ namespace collsim {
 
 namespace {
 
+/// GPUs that have a rank; 0: the ranks are not on GPUs.
+std::uint32_t gpus_of(const std::vector<RankPlace>& places) {
+  std::set<std::uint32_t> gpus;
+  for (const RankPlace& place : places) {
+    if (place.gpu) {
+      gpus.insert(place.gpu->device);
+    }
+  }
+  return static_cast<std::uint32_t>(gpus.size());
+}
+
 std::string device_lines(const std::vector<RankPlace>& places, const MachineFacts& facts,
                          bool is_tcp) {
   std::string text;
@@ -24,8 +35,8 @@ std::string device_lines(const std::vector<RankPlace>& places, const MachineFact
     line.rank = static_cast<std::uint32_t>(&place - places.data());
     line.process = place.process;
     line.host = place.host;
-    line.device = ranks_of_host[place.host]++;
-    line.name = facts.cpu + (is_tcp ? " (process)" : " (thread)");
+    line.device = place.gpu ? place.gpu->device : ranks_of_host[place.host]++;
+    line.name = place.gpu ? place.gpu->name : facts.cpu + (is_tcp ? " (process)" : " (thread)");
     text += nccl_tests_device(line);
   }
   return text;
@@ -52,6 +63,10 @@ PerfHeader header_of(const MeasureCommand& command, const MeasurePlan& plan,
   }
   header.notes.push_back(
       fmt::format("backend {}, algorithm {}", command.backend, fmt::join(algorithms, ", ")));
+  if (const std::uint32_t gpus = gpus_of(places); gpus > 0 && gpus < plan.ranks) {
+    header.notes.push_back(fmt::format("{} share {}: messages between them cross its memory only",
+                                       counted(plan.ranks, "rank"), counted(gpus, "GPU")));
+  }
   if (const std::uint32_t crowded = crowded_ranks(places, facts); crowded > 0) {
     header.notes.push_back(fmt::format("{} share {}: times are those of taking turns",
                                        counted(crowded, "rank"), counted(facts.cores, "core")));
@@ -89,6 +104,13 @@ std::string comparison(const MeasurePlan& plan, const std::vector<MeasuredLine>&
                      table.render("#  "));
 }
 
+std::string launch_of(const MeasureCommand& command) {
+  if (command.is_gpu()) {
+    return command.gpu.graph ? "cuda graph" : "single process";
+  }
+  return command.is_tcp() ? "process per rank" : "thread per rank";
+}
+
 MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const MeasureCall& call,
                    const MachineFacts& facts, const std::vector<RankPlace>& places) {
   MeasuredRun run;
@@ -107,11 +129,14 @@ MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const
   run.software.algorithm = call.out_of_place.algorithm;
   run.software.kernel = facts.kernel;
   run.software.compiler = facts.compiler;
-  run.software.launch = command.is_tcp() ? "process per rank" : "thread per rank";
+  run.software.launch = launch_of(command);
   run.source = fmt::format("collsim {} measure", COLLSIM_VERSION);
   run.date = facts.date;
   if (crowded_ranks(places, facts) > 0) {
     run.notes = "more ranks than cores";
+  }
+  if (const std::uint32_t gpus = gpus_of(places); gpus > 0 && gpus < plan.ranks) {
+    run.notes = fmt::format("{} on {}", counted(plan.ranks, "rank"), counted(gpus, "GPU"));
   }
   return run;
 }
@@ -135,6 +160,9 @@ std::uint32_t crowded_ranks(const std::vector<RankPlace>& places, const MachineF
   std::map<std::string, std::uint32_t> ranks_of_host;
   std::uint32_t most = 0;
   for (const RankPlace& place : places) {
+    if (place.gpu) {
+      continue;
+    }
     most = std::max(most, ++ranks_of_host[place.host]);
   }
   return most > facts.cores ? most : 0;

@@ -12,7 +12,8 @@ fi
 
 bash tools/setup.sh test
 echo "== building (preset $preset)"
-cmake --preset "$preset" -DCOLLSIM_TESTS=ON >/dev/null
+configured="$(cmake --preset "$preset" -DCOLLSIM_TESTS=ON)"
+grep "CUDA backends" <<<"$configured"
 cmake --build --preset "$preset"
 echo "== testing (preset $preset)"
 ctest --preset "$preset" --parallel "$(nproc)" "$@"

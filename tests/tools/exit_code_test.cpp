@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/cuda_error.hpp"
 #include "tests/catch.hpp"
 #include "topology/error.hpp"
 #include "validate/execution/execution_error.hpp"
@@ -40,6 +41,13 @@ TEST_CASE("a real machine that cannot finish is 1") {
   const Ending ending = run([]() -> Exit { throw ExecutionError("rank 1 is lost"); });
   CHECK(ending.code == 1);
   CHECK(ending.text == "error: rank 1 is lost\n");
+}
+
+TEST_CASE("a call of CUDA that fails is 1, with its place") {
+  const Ending ending =
+      run([]() -> Exit { throw CudaError("cudaMalloc(&memory, 8)", "out of memory", "a.cpp", 7); });
+  CHECK(ending.code == 1);
+  CHECK(ending.text == "error: a.cpp:7: cudaMalloc(&memory, 8): out of memory\n");
 }
 
 TEST_CASE("a simulated system that cannot finish is 1") {

@@ -138,14 +138,30 @@ class Measure(program.Case):
                                "-e", "64K", "-n", "2")
             self.assertIn("# Measured here, and predicted for this-host:\n", text)
 
+    def test_backends_of_gpus_run_or_say_what_is_missing(self):
+        for backend, without_cuda in [
+            ("cuda", "this program was built without CUDA: it has no kernels to run on a GPU"),
+            ("nccl", "this program was built without CUDA: it has no kernels to run on a GPU|"
+                     "this program was built without CUDA, which NCCL needs for its buffers and streams|"
+                     "NCCL cannot be used: .*"),
+        ]:
+            with self.subTest(backend=backend):
+                done = self.run_program("measure", "all_reduce", "--backend", backend, "-b", "1K", "-e", "1K")
+                if done.returncode == 0:
+                    self.assertEqual(self.rows(done.stdout)[0][5][3], "0")
+                    continue
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, rf"^error: --backend: ({without_cuda}|"
+                                              r"no GPU: cudaGetDeviceCount says: .+)\nhint: .+\n$")
+
     def test_mistakes_are_told(self):
         for words, message in [
-            (["all_reduce", "--backend", "cuda"],
-             "error: --backend: this program was built without CUDA: it has no kernels to run on a GPU\n"
-             "hint: --backend host runs the same programs on threads of this machine\n"),
-            (["all_reduce", "--backend", "nccl"],
-             "error: --backend: this program was built without CUDA, which NCCL needs for its buffers and streams\n"
-             "hint: --backend host runs the same programs on threads of this machine\n"),
+            (["all_reduce", "--wire", "ll"], "error: --wire: has no effect on the backend host\nhint: --backend cuda\n"),
+            (["all_reduce", "--backend", "nccl", "--cuda-graph"],
+             "error: --cuda-graph: has no effect on the backend nccl\nhint: --backend cuda\n"),
+            (["all_reduce", "--backend", "nccl", "--algorithm", "ring"],
+             "error: --algorithm: NCCL chooses for itself\n"
+             "hint: the variables NCCL_ALGO and NCCL_PROTO are NCCL's own way to force it\n"),
             (["all_reduce", "--nodes", "2"], "error: --nodes: has no effect without a cluster\nhint: --cluster NAME\n"),
             (["all_reduce", "--algorithm", "nccl-ring"],
              "error: --algorithm: what NCCL would run depends on the machine: it needs a cluster\n"

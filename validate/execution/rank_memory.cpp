@@ -13,34 +13,39 @@ ByteBuffer::ByteBuffer(std::size_t size) : size_(size) {
   data_ = static_cast<std::byte*>(std::align(alignment, size, start, space));
 }
 
-RankMemory::RankMemory(const Program& program, Rank rank) {
+MemoryLayout::MemoryLayout(const Program& program, Rank rank) {
   const CollectiveCall& call = program.call();
-  const std::array<Bytes, 3> sizes{call.input_bytes(rank), call.output_bytes(rank),
+  const std::array<Bytes, 3> bytes{call.input_bytes(rank), call.output_bytes(rank),
                                    program.scratch_bytes(rank)};
-  constexpr std::array buffers{Buffer::Input, Buffer::Output, Buffer::Scratch};
-  std::array<std::int64_t, 3> ends{};
-  for (const Buffer buffer : buffers) {
+  for (const Buffer buffer : {Buffer::Input, Buffer::Output, Buffer::Scratch}) {
+    const auto i = static_cast<std::size_t>(buffer);
     const MemoryPlace place = place_of(call, rank, buffer);
-    std::int64_t& end = ends[static_cast<std::size_t>(place.memory)];
-    end = std::max(end, (place.offset + sizes[static_cast<std::size_t>(buffer)]).count());
+    starts[i] = {static_cast<std::size_t>(place.memory),
+                 static_cast<std::size_t>(place.offset.count())};
+    std::size_t& size = sizes[starts[i].memory];
+    size = std::max(size, starts[i].offset + static_cast<std::size_t>(bytes[i].count()));
   }
+  input_bytes = static_cast<std::size_t>(bytes[0].count());
+  output_bytes = static_cast<std::size_t>(bytes[1].count());
+}
+
+RankMemory::RankMemory(const Program& program, Rank rank) {
+  const MemoryLayout layout(program, rank);
   for (std::size_t i = 0; i < memories_.size(); ++i) {
-    memories_[i] = ByteBuffer(static_cast<std::size_t>(ends[i]));
+    memories_[i] = ByteBuffer(layout.sizes[i]);
   }
-  for (const Buffer buffer : buffers) {
-    const MemoryPlace place = place_of(call, rank, buffer);
-    starts_[static_cast<std::size_t>(buffer)] =
-        memories_[static_cast<std::size_t>(place.memory)].data() + place.offset.count();
+  for (std::size_t i = 0; i < starts_.size(); ++i) {
+    const MemoryLayout::Start& start = layout.starts[i];
+    starts_[i] = memories_[start.memory].data() + start.offset;
   }
-  input_bytes_ = static_cast<std::size_t>(sizes[0].count());
-  output_bytes_ = static_cast<std::size_t>(sizes[1].count());
+  input_bytes_ = layout.input_bytes;
+  output_bytes_ = layout.output_bytes;
 }
 
 void RankMemory::poison() {
-  constexpr int pattern = 0xa5;
   for (ByteBuffer& memory : memories_) {
     if (memory.size() > 0) {
-      std::memset(memory.data(), pattern, memory.size());
+      std::memset(memory.data(), poison_pattern, memory.size());
     }
   }
 }

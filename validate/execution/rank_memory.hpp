@@ -30,6 +30,23 @@ class ByteBuffer {
   std::size_t size_ = 0;
 };
 
+/// No test data has it by chance for long.
+inline constexpr int poison_pattern = 0xa5;
+
+/// What of which memory a rank's buffers are.
+struct MemoryLayout {
+  struct Start {
+    std::size_t memory = 0;
+    std::size_t offset = 0;
+  };
+  std::array<std::size_t, 3> sizes{};  ///< bytes, by MemoryPlace::Memory
+  std::array<Start, 3> starts{};       ///< by Buffer
+  std::size_t input_bytes = 0;
+  std::size_t output_bytes = 0;
+
+  MemoryLayout(const Program& program, Rank rank);
+};
+
 class RankMemory {
  public:
   RankMemory(const Program& program, Rank rank);

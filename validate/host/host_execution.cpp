@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <tuple>
 
-#include "topology/error.hpp"
+#include "validate/execution/port_pairs.hpp"
 
 namespace collsim {
 
@@ -102,49 +100,29 @@ std::size_t HostExecution::memory_of(const Program& program) {
 }
 
 void HostExecution::connect() {
-  using Slot = std::tuple<Rank, std::uint32_t, std::uint32_t>;
-  std::map<Slot, std::uint32_t> in_ports;  // by rank, lane and slot of the sender
+  std::vector<const RankScript*> scripts;
+  scripts.reserve(ranks_.size());
   for (const auto& rank : ranks_) {
     rank->wire.in.resize(rank->script.in.size());
     rank->wire.out.resize(rank->script.out.size());
-    for (std::uint32_t i = 0; i < rank->script.in.size(); ++i) {
-      const Port& port = rank->script.in[i];
-      if (port.messages > 0) {
-        in_ports[{port.peer.peer, port.peer.lane, port.peer.slot}] = i;
-      }
-    }
+    scripts.push_back(&rank->script);
   }
-  for (const auto& rank : ranks_) {
-    for (std::uint32_t i = 0; i < rank->script.out.size(); ++i) {
-      const Port& port = rank->script.out[i];
+  const auto pairs = port_pairs(scripts);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    RankState& rank = *ranks_[i];
+    for (std::size_t out = 0; out < rank.script.out.size(); ++out) {
+      const Port& port = rank.script.out[out];
       if (port.messages == 0) {
         continue;
       }
       RankState& peer = *ranks_[port.peer.peer.index()];
-      const auto found = in_ports.find(
-          {rank->script.rank, port.lane, i - rank->script.lanes[port.lane].first_out});
-      const std::uint64_t received =
-          found == in_ports.end() ? 0 : peer.script.in[found->second].messages;
-      if (received != port.messages) {
-        throw SimulationError("rank " + std::to_string(rank->script.rank.value()) + ", lane " +
-                              std::to_string(port.lane) + ", sends " +
-                              std::to_string(port.messages) + " messages to " +
-                              rank->script.peer_name(port) + ", which receives " +
-                              std::to_string(received));
-      }
-      const Bytes largest = std::max(port.largest, peer.script.in[found->second].largest);
+      const std::uint32_t in = pairs[i][out];
+      const Bytes largest = std::max(port.largest, peer.script.in[in].largest);
       channels_.push_back(
           std::make_unique<Channel>(port.slots(), static_cast<std::size_t>(largest.count())));
-      rank->wire.out[i] = {channels_.back().get(), &peer.bell};
-      peer.wire.in[found->second] = {channels_.back().get(), &rank->bell};
-      in_ports.erase(found);
+      rank.wire.out[out] = {channels_.back().get(), &peer.bell};
+      peer.wire.in[in] = {channels_.back().get(), &rank.bell};
     }
-  }
-  if (!in_ports.empty()) {
-    const auto& [from, port] = *in_ports.begin();
-    throw SimulationError("rank " + std::to_string(std::get<0>(from).value()) + ", lane " +
-                          std::to_string(std::get<1>(from)) +
-                          ", never sends what another rank receives from it");
   }
 }
 

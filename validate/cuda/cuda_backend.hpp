@@ -1,0 +1,50 @@
+#pragma once
+
+// Programs on GPUs, as the program sees them, whether it was built with CUDA or not.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/program.hpp"
+#include "validate/cuda/lane_program.hpp"
+#include "validate/execution/outcome.hpp"
+
+namespace collsim {
+
+struct CudaOptions {
+  LaneWire wire = LaneWire::AsProgram;
+  std::uint32_t threads = 512;  ///< a block, at most 512
+  bool graph = false;           ///< the timed calls are one CUDA graph
+};
+
+struct GpuFacts {
+  std::string name;        ///< "NVIDIA H200"
+  std::string bus;         ///< "0000:1b:00.0"
+  std::size_t memory = 0;  ///< bytes
+  std::uint32_t multiprocessors = 0;
+};
+
+/// What runs the programs.
+struct CudaFacts {
+  std::vector<GpuFacts> gpus;
+  std::string driver;   ///< the version of CUDA it knows, "13.0"
+  std::string runtime;  ///< "13.0"
+};
+
+/// The GPUs of this machine. Throws: InputError where the program was built without CUDA, or there is no GPU.
+[[nodiscard]] CudaFacts require_gpus();
+
+/// Where ranks run: blocks of ranks on all GPUs, where each can read and write the memory of every other; else all on the first.
+/// Shapes: by rank, an index of CudaFacts::gpus. Throws: as require_gpus.
+[[nodiscard]] std::vector<std::uint32_t> gpu_of_ranks(std::uint32_t ranks);
+
+/// Times a program on GPUs and checks its data, all ranks in this process.
+/// Throws: as LaneProgram and require_gpus; InputError where the blocks of a GPU's ranks do not fit on it together (they
+/// would wait for each other for ever), or its memory does not suffice; ExecutionError where a wait took too long; CudaError.
+[[nodiscard]] ExecutionOutcome execute_on_gpus(const Program& program,
+                                               const ExecutionRequest& request,
+                                               const CudaOptions& options);
+
+}  // namespace collsim

@@ -1,0 +1,80 @@
+// The GPUs of this machine, and which ranks run on which.
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/cuda_check.hpp"
+#include "topology/error.hpp"
+#include "validate/cuda/cuda_backend.hpp"
+
+namespace collsim {
+
+namespace {
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+int gpu_count() {
+  int count = 0;
+  const cudaError_t answer = cudaGetDeviceCount(&count);
+  if (answer != cudaSuccess || count == 0) {
+    const std::string why = answer == cudaSuccess ? "0 devices" : cudaGetErrorString(answer);
+    throw InputError("no GPU: cudaGetDeviceCount says: " + why, "--backend",
+                     "--backend host runs the same programs on threads of this machine");
+  }
+  return count;
+}
+
+bool all_are_peers(int count) {
+  for (int from = 0; from < count; ++from) {
+    for (int to = 0; to < count; ++to) {
+      int can = 1;
+      if (from != to) {
+        COLLSIM_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, from, to));
+      }
+      if (can == 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+CudaFacts require_gpus() {
+  CudaFacts facts;
+  const int count = gpu_count();
+  facts.gpus.reserve(static_cast<std::size_t>(count));
+  for (int device = 0; device < count; ++device) {
+    cudaDeviceProp properties{};
+    COLLSIM_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+    constexpr int bus_text = 32;
+    std::string bus(bus_text, '\0');
+    COLLSIM_CUDA_CHECK(cudaDeviceGetPCIBusId(bus.data(), bus_text, device));
+    bus.resize(bus.find('\0'));
+    facts.gpus.push_back({properties.name, bus, properties.totalGlobalMem,
+                          static_cast<std::uint32_t>(properties.multiProcessorCount)});
+  }
+  int version = 0;
+  COLLSIM_CUDA_CHECK(cudaDriverGetVersion(&version));
+  facts.driver = version_text(version);
+  COLLSIM_CUDA_CHECK(cudaRuntimeGetVersion(&version));
+  facts.runtime = version_text(version);
+  return facts;
+}
+
+std::vector<std::uint32_t> gpu_of_ranks(std::uint32_t ranks) {
+  const auto count = static_cast<std::uint32_t>(gpu_count());
+  const std::uint32_t used = all_are_peers(static_cast<int>(count)) ? count : 1;
+  std::vector<std::uint32_t> gpus;
+  gpus.reserve(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    // The first `used` ranks have one GPU each; more ranks than GPUs share them in blocks.
+    gpus.push_back(ranks <= used ? rank
+                                 : static_cast<std::uint32_t>(std::uint64_t{rank} * used / ranks));
+  }
+  return gpus;
+}
+
+}  // namespace collsim
