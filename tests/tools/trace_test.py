@@ -101,7 +101,10 @@ class Trace(program.Case):
 
     def test_result_is_that_without_a_trace(self):
         words = ["all_to_all", *TWO_NODES, "--bytes", "1M"]
-        self.assertEqual(self.trace(*words)[1], self.row("run", *words))
+        traced, plain = self.trace(*words)[1], self.row("run", *words)
+        # Why every lane is simulated is another thing with a trace.
+        self.assertEqual((traced.pop("folding")["mode"], plain.pop("folding")["mode"]), ("none", "none"))
+        self.assertEqual(traced, plain)
 
 
 program.main()
