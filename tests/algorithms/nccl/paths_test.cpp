@@ -114,7 +114,8 @@ TEST_CASE("a GPU relays once between others over NVLink") {
 
 // From GPU 0 to GPU 2 there are two links by the PCIe switch (PIX, 24 GB/s) and two by GPU 1 (NVB, one
 // NVLink of sm 86: 12 GB/s).
-TEST_CASE("of two paths, the shorter, then the wider one, and from 2.30 on that of the better type") {
+TEST_CASE(
+    "of two paths, the shorter, then the wider one, and from 2.30 on that of the better type") {
   Machine machine{{test::intel_cpu(0, 143)}};
   MachinePci pci_switch = test::pci_device(0x08, "0x060400", gen4);
   for (int gpu = 0; gpu < 3; ++gpu) {
