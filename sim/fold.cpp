@@ -192,7 +192,8 @@ std::unique_ptr<const FoldPlan> plan_of(const Cluster& cluster, const Workload& 
   count(folding, *plan, jobs, cluster);
   if (folding.lanes.classes == folding.lanes.all) {
     throw cluster.router().options().routing == RoutingKind::Ecmp
-        ? NotFolded{"hashed routes leave no two lanes alike", "--set fabric.routing=static"}
+        ? NotFolded{"no two lanes do the same over paths that are alike, as hashed ones rarely are",
+                    "--set fabric.routing=static, and a size that leaves equal chunks"}
         : NotFolded{"no two lanes do the same over paths that are alike"};
   }
   check_paths(graph, *plan);

@@ -131,15 +131,13 @@ class Refinement {
     const auto keeps = [&](const Part& part) {
       return sums_[to_look_at_[part.begin]] == class_sums_[its];
     };
-    std::size_t kept = parts.size();
-    if (others) {
-      kept = static_cast<std::size_t>(std::ranges::find_if(parts, keeps) - parts.begin());
-    } else {
-      const auto largest = std::ranges::max_element(
-          parts, {}, [](const Part& part) { return part.end - part.begin; });
-      kept = static_cast<std::size_t>(largest - parts.begin());
-      class_sums_[its] = sums_[to_look_at_[largest->begin]];
+    const auto members = [](const Part& part) { return part.end - part.begin; };
+    const auto stays =
+        others ? std::ranges::find_if(parts, keeps) : std::ranges::max_element(parts, {}, members);
+    if (!others) {
+      class_sums_[its] = sums_[to_look_at_[stays->begin]];
     }
+    const auto kept = static_cast<std::size_t>(stays - parts.begin());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (i == kept) {
         continue;

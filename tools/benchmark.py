@@ -46,8 +46,6 @@ COMMANDS = {
         ("all-to-all of 1 MiB a rank, pairwise, 4,096 H100", (10, None),
          ["run", "all_to_all", "--cluster", "dgx-h100-x4", "--set", "nodes=512", "--bytes", "1MiB", "--algorithm", "pairwise",
           "--parameters", "none"]),
-        ("NCCL's choice, all-reduce of 8 GiB, 16,384 H100", (10, None),
-         ["run", "all_reduce", "--cluster", "dgx-h100-x4", "--set", "nodes=2048", "--bytes", "8GiB"]),
         ("NCCL's choice, all-reduce of 1 GiB, 1,024 H100 of a SuperPOD", (10, None),
          ["run", "all_reduce", "--cluster", "dgx-h100-superpod", "--bytes", "1GiB"]),
         ("NCCL's choice, one size, 8 H100", (0.02, None), ["run", "all_reduce", "--cluster", "dgx-h100", "--bytes", "8GiB"]),

@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "tools/cli.hpp"
@@ -41,10 +44,31 @@ Exit show(const MeasureCommand& command, const MeasurePlan& plan,
   return wrong.empty() ? Exit::Done : Exit::CheckFailed;
 }
 
+/// Before anything is measured: it would be lost.
+void require_place_for_output(const OutputOptions& output) {
+  if (output.to_stdout()) {
+    return;
+  }
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(output.file).parent_path();
+  std::error_code ignored;
+  const bool has_folder = folder.empty() || fs::is_directory(folder, ignored);
+  if (has_folder && !fs::is_directory(output.file, ignored)) {
+    return;
+  }
+  const auto why = has_folder                    ? std::errc::is_a_directory
+                   : fs::exists(folder, ignored) ? std::errc::not_a_directory
+                                                 : std::errc::no_such_file_or_directory;
+  throw InputError(
+      "cannot write " + in_quotes(output.file) + ": " + std::make_error_code(why).message(),
+      "--output");
+}
+
 Exit measure_on_host(const MeasureCommand& command, const MeasurePlan& plan) {
+  require_threads(plan.ranks, "--ranks");
   require_memory(command, plan);
   const std::vector<MeasuredLine> lines = run_plan(command, plan, execute_on_host);
-  const RankPlace here{machine_facts().host, static_cast<std::uint32_t>(getpid())};
+  const RankPlace here{machine_facts().host, static_cast<std::uint32_t>(getpid()), std::nullopt};
   return show(command, plan, lines, std::vector<RankPlace>(plan.ranks, here));
 }
 
@@ -53,12 +77,15 @@ RankPlace read_place(const std::string& text) {
   RankPlace place;
   const std::size_t blank = text.find(' ');
   std::from_chars(text.data(), text.data() + text.size(), place.process);
-  place.host = blank == std::string::npos ? text : text.substr(blank + 1);
+  place.host = printable(blank == std::string::npos ? text : text.substr(blank + 1), text.size());
   return place;
 }
 
 /// One rank's part; rank 0 shows the outcome.
 Exit measure_as_rank(const MeasureCommand& command, const MeasurePlan& plan, TcpPlace place) {
+  if (place.rank == 0) {
+    require_place_for_output(command.output);
+  }
   place.digest = digest_of(command, plan);
   MeasureCommand own = command;
   own.output.quiet = own.output.quiet || place.rank != 0;
@@ -95,7 +122,7 @@ Exit measure_over_tcp(MeasureCommand command) {
                      [&](const TcpPlace& place) { return measure_as_rank(command, plan, place); });
 }
 
-Exit measure_gpus(MeasureCommand command) {
+Exit measure_gpus(const MeasureCommand& command) {
   GpuBackend backend(command);
   const MeasurePlan plan = backend.plan();
   const std::vector<MeasuredLine> lines = run_plan(command, plan, backend.execute(plan.ranks));
@@ -112,10 +139,17 @@ Exit calibrate_host(const MeasureCommand& command) {
 }
 
 Exit measure(const MeasureCommand& command) {
+  check_measure_options(command);
+  if (command.backend == "host" && command.job.ranks) {
+    require_threads(*command.job.ranks, "--ranks");
+  }
+  // Of ranks that are started elsewhere, rank 0 alone writes.
+  if (!command.is_tcp() || command.tcp.spawn) {
+    require_place_for_output(command.output);
+  }
   if (command.calibrate_host) {
     return calibrate_host(command);
   }
-  check_measure_options(command);
   if (!command.inputs.empty()) {
     write_output(command.output, run_on_data(command, command.inputs));
     return Exit::Done;
@@ -142,7 +176,10 @@ void add_measure_command(CLI::App& app, Action& chosen) {
       "  collsim measure all_reduce --backend tcp --spawn 4 -b 1K -e 1M -f 4\n"
       "  collsim measure all_reduce --backend cuda --ranks 8 -b 1K -e 64M -f 4\n"
       "  collsim measure --calibrate-host --ranks 4 --output this-host.yaml");
-  sub->callback([command, &chosen] { chosen = [command] { return measure(*command); }; });
+  sub->callback([command, sub, &chosen] {
+    command->given = given_options(*sub);
+    chosen = [command] { return measure(*command); };
+  });
 }
 
 }  // namespace collsim

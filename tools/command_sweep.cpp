@@ -1,11 +1,16 @@
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -56,13 +61,45 @@ void refuse_contradictions(const SweepCommand& command) {
   }
 }
 
-/// The points are kept, whatever else is written.
-void refuse_over_points(const SweepCommand& command, const std::string& points) {
+void refuse_same(const char* option, const std::string& path, const std::string& other,
+                 const std::string& file) {
+  if (same_file(path, file)) {
+    throw InputError("is the file of " + other + ": the one would overwrite the other", option);
+  }
+}
+
+/// What writing the file would end with after all points are done.
+void refuse_unwritable(const char* option, const std::string& path) {
+  namespace fs = std::filesystem;
+  const auto refuse = [&](int error) {
+    throw InputError("cannot write " + in_quotes(path) + ": " + std::strerror(error), option);
+  };
+  std::error_code ignored;
+  if (is_stdout(path)) {
+    return;
+  }
+  if (fs::is_directory(path, ignored)) {
+    refuse(EISDIR);
+  }
+  // A file that is there may be written in place; else one is created in its folder.
+  const fs::path folder = fs::path(path).parent_path() / ".";
+  if (access(path.c_str(), W_OK) != 0 && access(folder.c_str(), W_OK | X_OK) != 0) {
+    refuse(errno);
+  }
+}
+
+/// Before anything runs: the experiment and the points are kept, and what comes out in the end has a place.
+void check_files(const SweepCommand& command, const std::string& experiment,
+                 const std::string& points) {
+  refuse_same("--points", points, "EXPERIMENT", experiment);
   for (const auto& [option, path] :
        {std::pair("--plot", command.plot), std::pair("--output", command.output.file)}) {
-    if (!path.empty() && path != "-" && same_file(path, points)) {
-      throw InputError("is the file of --points: the one would overwrite the other", option);
+    if (path.empty() || path == "-") {
+      continue;
     }
+    refuse_same(option, path, "EXPERIMENT", experiment);
+    refuse_same(option, path, "--points", points);
+    refuse_unwritable(option, path);
   }
 }
 
@@ -82,7 +119,7 @@ Prepared prepare(const SweepCommand& command, bool leads) {
                                     : command.overwrite ? ExistingPoints::Overwrite
                                                         : ExistingPoints::Refuse;
     const std::string points = command.points.empty() ? stem + ".points.jsonl" : command.points;
-    refuse_over_points(command, points);
+    check_files(command, loaded.file, points);
     prepared.file =
         std::make_unique<PointsFile>(points,
                                      PointsHeader{loaded.experiment.name, COLLSIM_VERSION,

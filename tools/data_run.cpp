@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
-#include <fstream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,6 +15,7 @@
 #include "kernels/with_element.hpp"
 #include "tools/json_text.hpp"
 #include "tools/measure_calls.hpp"
+#include "tools/measure_run.hpp"
 #include "topology/error.hpp"
 #include "validate/host/host_execution.hpp"
 
@@ -26,13 +27,21 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* option = "--inputs";
 
-std::vector<Json> read_inputs(const std::string& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  if (!stream || !(text << stream.rdbuf())) {
-    throw InputError("cannot read " + in_quotes(file), option);
+void refuse_unknown_keys(const Json& document) {
+  for (const auto& [key, value] : document.items()) {
+    if (key != "inputs") {
+      throw InputError("unknown key " + in_quotes(key) + "; expected inputs", option,
+                       did_you_mean(key, {"inputs"}));
+    }
   }
-  const Json document = Json::parse(text.str(), nullptr, false);
+}
+
+std::vector<Json> read_inputs(const std::string& file) {
+  constexpr std::size_t largest_file = std::size_t{256} << 20U;
+  const Json document = Json::parse(contents_of(file, option, largest_file), nullptr, false);
+  if (document.is_object()) {
+    refuse_unknown_keys(document);
+  }
   const bool fits = document.is_object() && document.contains("inputs") &&
                     document["inputs"].is_array() && !document["inputs"].empty();
   if (!fits) {
@@ -81,6 +90,63 @@ CollectiveCall call_for(const MeasureCommand& command, const std::vector<Json>& 
   return call;
 }
 
+/// The largest finite value; of the small floats: OCP's specification, IEEE 754 for half.
+template <class T>
+constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
+template <>
+constexpr double largest<kernels::Half> = 0x1.ffcp15;
+template <>
+constexpr double largest<kernels::Bfloat16> = 0x1.fep127;
+template <>
+constexpr double largest<kernels::Fp8E4m3> = 0x1.cp8;
+template <>
+constexpr double largest<kernels::Fp8E5m2> = 0x1.cp15;
+
+/// Whether the type holds the number; floats round.
+template <class T>
+bool holds(const Json& number) {
+  if constexpr (std::is_integral_v<T>) {
+    if (number.is_number_unsigned()) {
+      return std::in_range<T>(number.get<std::uint64_t>());
+    }
+    if (number.is_number_integer()) {
+      return std::in_range<T>(number.get<std::int64_t>());
+    }
+    // Both ends are exact as double: 0 or powers of two.
+    const auto value = number.get<double>();
+    return value == std::trunc(value) &&
+           value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+           value < std::ldexp(1.0, std::numeric_limits<T>::digits);
+  } else {
+    return std::abs(number.get<double>()) <= largest<T>;
+  }
+}
+
+/// What it holds, in words.
+template <class T>
+std::string held() {
+  if constexpr (std::is_integral_v<T>) {
+    return fmt::format("whole numbers from {} to {}", std::numeric_limits<T>::min(),
+                       std::numeric_limits<T>::max());
+  } else {
+    return fmt::format("numbers from {} to {}", -largest<T>, largest<T>);
+  }
+}
+
+void require_held(const std::vector<Json>& inputs, DataType type) {
+  kernels::with_element(type, [&]<class T>() {
+    for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
+      for (std::size_t i = 0; i < inputs[rank].size(); ++i) {
+        if (!holds<T>(inputs[rank][i])) {
+          throw InputError(fmt::format("rank {}, element {}: {} is no {}, which holds {}", rank, i,
+                                       inputs[rank][i].dump(), name_of(type), held<T>()),
+                           option);
+        }
+      }
+    }
+  });
+}
+
 template <class T>
 T from_json(const Json& number) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -124,7 +190,9 @@ Json read(RankMemory& memory, DataType type) {
 
 std::string run_on_data(const MeasureCommand& command, const std::string& file) {
   const std::vector<Json> inputs = read_inputs(file);
+  require_threads(static_cast<std::uint32_t>(inputs.size()), option);
   const CollectiveCall call = call_for(command, inputs);
+  require_held(inputs, call.type);
   const MeasuredProgram program = program_for(command, call);
   HostExecution host(program.program, {std::chrono::seconds(command.timeout)});
   for (std::uint32_t rank = 0; rank < call.ranks; ++rank) {

@@ -1,11 +1,15 @@
 #include "tools/measure_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
+#include <fstream>
 #include <utility>
 
+#include "tools/format_text.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
+#include "topology/io/source.hpp"
 
 namespace collsim {
 
@@ -70,6 +74,30 @@ void refuse_without_tcp(const MeasureCommand& command) {
   }
 }
 
+void refuse_beside_calibration(const MeasureCommand& command) {
+  const std::set<std::string> used{"--calibrate-host", "--backend", "--output", "--ranks"};
+  for (const std::string& option : command.given) {
+    if (!used.contains(option) || (option == "--backend" && command.backend != "host")) {
+      throw InputError("has no effect with --calibrate-host", option);
+    }
+  }
+}
+
+void refuse_without_cluster(const MeasureCommand& command) {
+  for (const char* const option :
+       {"--nodes", "--node-list", "--gpus-per-node", "--placement", "--protocol", "--parameters",
+        "--network-parameters", "--tuner", "--env", "--nccl", "--set", "--config-dir", "--fold",
+        "--network-model", "--max-transfers"}) {
+    if (command.given.contains(option)) {
+      throw InputError("has no effect without a cluster", option, "--cluster NAME");
+    }
+  }
+  if (is_nccl_algorithm(command.algorithm)) {
+    throw InputError("what NCCL would run depends on the machine: it needs a cluster",
+                     "--algorithm", "--cluster NAME");
+  }
+}
+
 }  // namespace
 
 void add_measure_options(CLI::App& app, MeasureCommand& command) {
@@ -108,7 +136,25 @@ void add_measure_options(CLI::App& app, MeasureCommand& command) {
   add_output_file_option(app, command.output);
 }
 
+std::set<std::string> given_options(const CLI::App& app) {
+  std::set<std::string> given;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) {
+      const std::vector<std::string>& short_names = option->get_snames();
+      const std::vector<std::string>& long_names = option->get_lnames();
+      given.insert(!short_names.empty()  ? "-" + short_names.front()
+                   : !long_names.empty() ? "--" + long_names.front()
+                                         : option->get_single_name());
+    }
+  }
+  return given;
+}
+
 void check_measure_options(const MeasureCommand& command) {
+  if (command.calibrate_host) {
+    refuse_beside_calibration(command);
+    return;
+  }
   if (command.job.collective.empty()) {
     throw InputError("missing COLLECTIVE", "", "see collsim measure --help");
   }
@@ -117,30 +163,35 @@ void check_measure_options(const MeasureCommand& command) {
   }
   refuse_without_tcp(command);
   refuse_without_gpu(command);
-  if (!command.cluster.cluster.empty()) {
-    return;
+  if (command.cluster.cluster.empty()) {
+    refuse_without_cluster(command);
   }
-  const JobOptions& job = command.job;
-  const std::array needs_cluster{
-      std::pair(job.nodes.has_value(), "--nodes"),
-      std::pair(!job.node_list.empty(), "--node-list"),
-      std::pair(job.gpus_per_node.has_value(), "--gpus-per-node"),
-      std::pair(job.placement != "block", "--placement"),
-      std::pair(!job.protocol.empty(), "--protocol"),
-      std::pair(!command.nccl.parameters.empty(), "--parameters"),
-      std::pair(!command.nccl.network_parameters.empty(), "--network-parameters"),
-      std::pair(!command.nccl.tuner.empty(), "--tuner"),
-      std::pair(!command.nccl.nccl.environment.empty(), "--env"),
-      std::pair(!command.cluster.settings.empty(), "--set")};
-  for (const auto& [given, option] : needs_cluster) {
-    if (given) {
-      throw InputError("has no effect without a cluster", option, "--cluster NAME");
+}
+
+std::string contents_of(const std::string& file, const std::string& option, std::size_t most) {
+  std::string text;
+  try {
+    std::ifstream stream = open_file(file, Endless::Refused);
+    // Block by block: most files are far smaller than the largest.
+    constexpr std::size_t block = std::size_t{64} << 10U;
+    while (stream && text.size() <= most) {
+      const std::size_t before = text.size();
+      text.resize(before + std::min(block, most + 1 - before));
+      stream.read(text.data() + before, static_cast<std::streamsize>(text.size() - before));
+      text.resize(before + static_cast<std::size_t>(stream.gcount()));
     }
+    if (stream.bad()) {
+      throw unreadable(file, "read error");
+    }
+  } catch (const InputError& error) {
+    throw InputError(error.message(), option, error.hint());
   }
-  if (is_nccl_algorithm(command.algorithm)) {
-    throw InputError("what NCCL would run depends on the machine: it needs a cluster",
-                     "--algorithm", "--cluster NAME");
+  if (text.size() > most) {
+    throw InputError(
+        in_quotes(file) + " is larger than " + human_bytes(Bytes(static_cast<std::int64_t>(most))),
+        option);
   }
+  return text;
 }
 
 }  // namespace collsim

@@ -2,8 +2,10 @@
 
 // The options of `measure`: nccl-tests' own, what runs, and the cluster to compare with.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "tools/cluster_options.hpp"
@@ -42,7 +44,8 @@ struct MeasureCommand : SeriesOptions {
   TcpOptions tcp;
   GpuOptions gpu;
   bool calibrate_host = false;
-  std::string inputs;  ///< file with the data of one call; empty: test data
+  std::string inputs;           ///< file with the data of one call; empty: test data
+  std::set<std::string> given;  ///< options of the command line, as messages call them
 
   [[nodiscard]] bool is_tcp() const { return backend == "tcp"; }
   [[nodiscard]] bool is_gpu() const { return backend == "cuda" || backend == "nccl"; }
@@ -50,8 +53,17 @@ struct MeasureCommand : SeriesOptions {
 
 void add_measure_options(CLI::App& app, MeasureCommand& command);
 
-/// Refuses options that have no effect on the backend, and those that need a cluster where there is none.
+/// Of the options added so, those on the command line. Requires: it has been parsed.
+[[nodiscard]] std::set<std::string> given_options(const CLI::App& app);
+
+/// Refuses options that have no effect with --calibrate-host or on the backend, and those that need a cluster where
+/// there is none.
 /// Throws: InputError naming the option.
 void check_measure_options(const MeasureCommand& command);
+
+/// The contents of a file that an option names. Throws: InputError(option) if it cannot be read, is no regular file, or has
+/// more bytes than `most`.
+[[nodiscard]] std::string contents_of(const std::string& file, const std::string& option,
+                                      std::size_t most);
 
 }  // namespace collsim

@@ -47,6 +47,14 @@ void require_memory(const MeasureCommand& command, const MeasurePlan& plan) {
   }
 }
 
+void require_threads(std::uint32_t ranks, const std::string& option) {
+  if (ranks > most_host_ranks) {
+    throw InputError(fmt::format("at most {} run as threads of this machine, found {}",
+                                 counted(most_host_ranks, "rank"), grouped(ranks)),
+                     option);
+  }
+}
+
 std::vector<MeasuredLine> run_plan(const MeasureCommand& command, const MeasurePlan& plan,
                                    const Execute& execute) {
   ExecutionRequest request;

@@ -31,6 +31,11 @@ using Execute =
 /// Throws: InputError if a program on all ranks needs more memory than this machine has.
 void require_memory(const MeasureCommand& command, const MeasurePlan& plan);
 
+/// Each is a thread of its own; more do not help anybody.
+inline constexpr std::uint32_t most_host_ranks = 4096;
+/// Throws: InputError(option) if the backend host starts fewer threads.
+void require_threads(std::uint32_t ranks, const std::string& option);
+
 /// What is wrong with the data, a text a rank and run that has any.
 [[nodiscard]] std::vector<std::string> wrong_data(const MeasurePlan& plan,
                                                   const std::vector<MeasuredLine>& lines);

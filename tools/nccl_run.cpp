@@ -147,9 +147,11 @@ void refuse_without_nccl(const NcclRunOptions& options, const JobOptions& job,
 
 void refuse_nccl_options(const NcclRunOptions& options, const JobOptions& job,
                          const std::string& why, const std::string& hint) {
-  for (const auto& [given, option] : {std::pair(!job.protocol.empty(), "--protocol"),
-                                      std::pair(!options.nccl.environment.empty(), "--env"),
-                                      std::pair(!options.tuner.empty(), "--tuner")}) {
+  for (const auto& [given, option] :
+       {std::pair(!job.protocol.empty(), "--protocol"),
+        std::pair(!options.nccl.environment.empty(), "--env"),
+        std::pair(!options.tuner.empty(), "--tuner"),
+        std::pair(options.nccl.version != NcclOptions{}.version, "--nccl")}) {
     if (given) {
       throw InputError(why, option, hint);
     }

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -21,6 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* option = "--points";
 constexpr const char* schema = "collsim/sweep-points/1";
+constexpr std::size_t block = std::size_t{64} << 10U;
 
 std::string header_line(const PointsHeader& header) {
   const Json json{{"schema", schema},
@@ -43,25 +46,24 @@ std::string text_at(const Json& json, const char* key) {
 PointsFile::PointsFile(std::string path, const PointsHeader& header, ExistingPoints existing)
     : path_(std::move(path)) {
   open();
-  std::string text;
-  std::array<char, 1U << 16U> buffer{};
-  ssize_t got = 0;
-  while ((got = ::read(file_, buffer.data(), buffer.size())) > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  if (got < 0) {
-    fail("cannot read");
-  }
+  const std::string own = header_line(header);
+  // What is something else may be large: its beginning tells.
+  std::string text = next(std::max(block, own.size()));
+  refuse_foreign(text, own);
   if (!text.empty() && existing == ExistingPoints::Refuse) {
     throw InputError(in_quotes(path_) + " has points of a sweep already", option,
                      "--resume goes on with it, --overwrite begins anew");
   }
-  const std::size_t whole = existing == ExistingPoints::Resume ? read(text, header) : 0;
+  std::size_t whole = 0;
+  if (existing == ExistingPoints::Resume) {
+    text += next(std::numeric_limits<std::size_t>::max());
+    whole = read(text, header);
+  }
   if (ftruncate(file_, static_cast<off_t>(whole)) != 0) {
     fail("cannot write");
   }
   if (whole == 0) {
-    write(header_line(header));
+    write(own);
   }
 }
 
@@ -72,6 +74,11 @@ PointsFile::~PointsFile() {
 }
 
 void PointsFile::open() {
+  struct stat status {};
+  // A pipe or a device may have no end, and a directory is what opening it says.
+  if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+    throw InputError(in_quotes(path_) + " is not a regular file", option, "name another file");
+  }
   constexpr mode_t for_all = 0666;  // the umask takes away what it must
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, for_all);
@@ -81,6 +88,34 @@ void PointsFile::open() {
   if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw InputError(in_quotes(path_) + " is being written by another sweep", option,
                      "wait for it, or name another file");
+  }
+}
+
+std::string PointsFile::next(std::size_t most) const {
+  std::string text;
+  while (text.size() < most) {
+    const std::size_t before = text.size();
+    text.resize(before + std::min(block, most - before));
+    const ssize_t got = ::read(file_, text.data() + before, text.size() - before);
+    if (got < 0 && errno != EINTR) {
+      fail("cannot read");
+    }
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) {
+      break;
+    }
+  }
+  return text;
+}
+
+void PointsFile::refuse_foreign(const std::string& text, const std::string& own) const {
+  if (own.starts_with(text)) {
+    return;  // nothing, or what a kill left of the header
+  }
+  const std::size_t end = text.find('\n');
+  if (end == std::string::npos ||
+      text_at(Json::parse(text.substr(0, end), nullptr, false), "schema") != schema) {
+    throw InputError(in_quotes(path_) + " is not a points file", option, "name another file");
   }
 }
 
@@ -101,10 +136,6 @@ std::size_t PointsFile::read(const std::string& text, const PointsHeader& header
 
 void PointsFile::read_header(const std::string& line, const PointsHeader& header) const {
   const Json json = Json::parse(line, nullptr, false);
-  if (text_at(json, "schema") != schema) {
-    throw InputError("has no points of a sweep", option, "name another file, or --overwrite",
-                     {path_, 1, 1, {}});
-  }
   if (text_at(json, "digest") == header.digest) {
     return;
   }

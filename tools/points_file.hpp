@@ -2,7 +2,8 @@
 
 // The points of a sweep on disk as they become finished: lines of JSON, the first one saying whose points they are.
 // A line is written at once and whole, so that what was finished before a kill at any moment is there; what a kill
-// tore is the last line alone, which is cut off and done again.
+// tore is the last line alone, which is cut off and done again. A file that begins otherwise is somebody else's, and
+// stays as it is.
 //
 // Assumes that a write reaches the system's memory before the process dies; a machine that loses power may lose the
 // last seconds.
@@ -26,8 +27,8 @@ enum class ExistingPoints : unsigned char { Refuse, Resume, Overwrite };
 
 class PointsFile {
  public:
-  /// Opens the file for this process alone. Throws: InputError if it is there and must not be, has points of
-  /// something else, is used by another process, or cannot be written.
+  /// Opens the file for this process alone. Throws: InputError if it is there and must not be, is neither empty nor a
+  /// points file, has points of something else, is used by another process, or cannot be written.
   PointsFile(std::string path, const PointsHeader& header, ExistingPoints existing);
   ~PointsFile();
   PointsFile(const PointsFile&) = delete;
@@ -40,6 +41,10 @@ class PointsFile {
 
  private:
   void open();
+  /// What comes next in the file, at most so many bytes.
+  [[nodiscard]] std::string next(std::size_t most) const;
+  /// Takes the beginning of the file, and the first line it is to have.
+  void refuse_foreign(const std::string& text, const std::string& own) const;
   /// Takes in what is there. Returns how much of the text is whole lines.
   [[nodiscard]] std::size_t read(const std::string& text, const PointsHeader& header);
   void read_header(const std::string& line, const PointsHeader& header) const;

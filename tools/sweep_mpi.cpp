@@ -153,7 +153,7 @@ void SweepProcesses::lead(const SweepWork& work, const std::vector<std::size_t>&
 
 void SweepProcesses::follow(const SweepWork& work) {
   WorkerPool pool(work.workers, work.make_worker);
-  for (std::size_t i = 0; i < work.workers; ++i) {
+  for (std::size_t i = 0; i < pool.workers(); ++i) {
     send(leader, Tag::Ready, {});
   }
   while (true) {

@@ -18,7 +18,7 @@ namespace collsim {
 
 /// What all processes do alike.
 struct SweepWork {
-  std::size_t workers = 1;  ///< threads of this process
+  std::size_t workers = 1;  ///< threads of this process, at most
   std::function<WorkerPool::Work()> make_worker;
 };
 

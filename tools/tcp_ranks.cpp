@@ -10,7 +10,6 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -45,7 +44,8 @@ std::optional<std::uint32_t> from_launcher(const char* Launcher::*variable) {
     const char* const rank = std::getenv(launcher.rank);
     const char* const ranks = std::getenv(launcher.ranks);
     if (rank != nullptr && ranks != nullptr) {
-      return number_in(std::getenv(launcher.*variable));
+      const char* const value = variable == &Launcher::rank ? rank : ranks;
+      return number_in(value);
     }
   }
   return std::nullopt;
@@ -68,10 +68,9 @@ Endpoint master_of(const std::string& text) {
 std::string secret_of(const std::string& file) {
   std::string secret;
   if (!file.empty()) {
-    std::ifstream stream(file);
-    if (!stream || !std::getline(stream, secret)) {
-      throw InputError("cannot read a line of " + in_quotes(file), "--secret-file");
-    }
+    constexpr std::size_t largest_file = std::size_t{64} << 10U;
+    const std::string text = contents_of(file, "--secret-file", largest_file);
+    secret = text.substr(0, text.find('\n'));
   } else if (const char* const variable = std::getenv("COLLSIM_SECRET")) {
     secret = variable;
   }

@@ -1,12 +1,26 @@
 #include "tools/worker_pool.hpp"
 
+#include <system_error>
 #include <utility>
+
+#include "topology/error.hpp"
 
 namespace collsim {
 
 WorkerPool::WorkerPool(std::size_t workers, const std::function<Work()>& make) {
   for (std::size_t i = 0; i < workers; ++i) {
-    workers_.emplace_back([this, job = make()](const std::stop_token& stop) { work(stop, job); });
+    Work job = make();
+    try {
+      workers_.emplace_back(
+          [this, job = std::move(job)](const std::stop_token& stop) { work(stop, job); });
+    } catch (const std::system_error& error) {
+      if (workers_.empty()) {
+        throw InputError(
+            "no thread can be started: " + error.code().message(), "--jobs",
+            "the limits of processes and of memory (ulimit -a) must leave room for one");
+      }
+      return;
+    }
   }
 }
 

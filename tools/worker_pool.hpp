@@ -27,13 +27,16 @@ class WorkerPool {
   /// What a worker does with a number. Must not throw.
   using Work = std::function<std::string(std::size_t)>;
 
-  /// `make` gives each of the workers what it does; called in the thread that makes the pool.
+  /// `make` gives each of the workers what it does; called in the thread that makes the pool. Where the system does
+  /// not allow so many threads, there are as many workers as it allows. Throws: InputError("--jobs") if that is none.
   WorkerPool(std::size_t workers, const std::function<Work()>& make);
   /// Waits for what is under way.
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
+  /// How many there are, at least one if any were asked for.
+  [[nodiscard]] std::size_t workers() const { return workers_.size(); }
   /// How many numbers can be handed out that a worker would begin at once.
   [[nodiscard]] std::size_t free() const { return workers_.size() - under_way_; }
   [[nodiscard]] std::size_t under_way() const { return under_way_; }

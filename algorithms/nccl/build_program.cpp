@@ -39,6 +39,7 @@ std::vector<Rank> ranks_of(const std::vector<int>& gpus) {
 std::vector<std::vector<Rank>> chains(const Decisions& decisions, const Execution& execution) {
   const std::vector<GraphChannel>& channels = decisions.graphs().collnet_chain->channels;
   std::vector<std::vector<Rank>> chains;
+  chains.reserve(execution.work.size());
   for (const ChannelWork& work : execution.work) {
     chains.push_back(ranks_of(channels[work.channel % channels.size()].gpus));
   }

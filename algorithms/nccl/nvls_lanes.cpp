@@ -86,7 +86,8 @@ std::int64_t NvlsLanes::loop_elements(std::uint32_t channel) const {
 
 std::uint64_t NvlsLanes::loops(std::uint32_t channel) const {
   if (execution_.interleaved) {
-    const auto all = static_cast<std::int64_t>(channels());
+    // At least the channel itself.
+    const auto all = std::max<std::int64_t>(channels(), 1);
     return static_cast<std::uint64_t>(
         divided_up(execution_.work[channel].count, all * loop_elements(channel)));
   }

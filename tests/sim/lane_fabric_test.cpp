@@ -56,8 +56,8 @@ TEST_CASE("a reduction in the fabric crosses each link of its tree once up and o
     const RunResult result =
         run(cluster, {collective(reduction(nodes, 100'000_B), communicator)}, paying(free));
     std::size_t used = 0;
-    for (std::size_t link = 0; link < result.links.size(); ++link) {
-      const auto bytes = static_cast<std::int64_t>(whole_bytes(result.links[link]));
+    for (const LinkUse& use : result.links) {
+      const auto bytes = static_cast<std::int64_t>(whole_bytes(use));
       CHECK((bytes == 0 || bytes == 100'000));
       used += bytes != 0 ? 1 : 0;
     }
@@ -78,10 +78,11 @@ TEST_CASE(
   const auto communicator = first_gpus(cluster, 4);
   const RunResult result =
       run(cluster, {collective(reduction(4, 100'000_B), communicator)}, paying(costs));
-  const Duration latency = cluster.router().route((*communicator)[0], (*communicator)[1]).latency;
+  const Duration on_the_way =
+      cluster.router().route((*communicator)[0], (*communicator)[1]).latency;
   // The proxies of the others work at the same time; 100,000 bytes take 2 us. What is posted does not travel.
   CHECK(result.operations[0].time_of_rank[0] == us(3) + us(2));
-  CHECK(result.time == us(3) + us(2) + latency + us(9) + us(19));
+  CHECK(result.time == us(3) + us(2) + on_the_way + us(9) + us(19));
   CHECK(part_of(result, CostItem::NetworkMessage) == us(3));
   CHECK(part_of(result, CostItem::NetworkReduction) == us(19));
   CHECK(part_of(result, CostItem::SimpleHandoffNetwork) == us(9));

@@ -82,8 +82,9 @@ class Fold(program.Case):
                      "error: --fold: nothing can be folded: a trace shows every lane")
         self.refused(["run", "all_reduce", "--cluster", "dgx-h100-superpod", "--set", "fabric.routing=ecmp", "--bytes",
                       "1GiB", "--algorithm", "ring", "--nodes", "40", "--fold", "require"],
-                     "error: --fold: nothing can be folded: hashed routes leave no two lanes alike\n"
-                     "hint: --set fabric.routing=static")
+                     "error: --fold: nothing can be folded: no two lanes do the same over paths that are alike, "
+                     "as hashed ones rarely are\n"
+                     "hint: --set fabric.routing=static, and a size that leaves equal chunks")
         self.refused([*star[:-1], "some", "--bytes", "1MiB"],
                      'error: --fold: unknown word "some"; expected auto, off or require')
 

@@ -90,6 +90,19 @@ class Tcp(program.Case):
         self.assertEqual(code, 1)
         self.assertRegex(err, r"^error: rank 0 waited 4000 ms in vain for rank 1; refused 127\.0\.0\.1:\d+: wrong secret\n$")
 
+    def test_what_a_stranger_answers_does_not_steer_the_terminal(self):
+        with socket.create_server(("127.0.0.1", 0)) as stranger:
+            stranger.settimeout(60)
+            rank = self.start("all_reduce", "--backend", "tcp", "--world-size", "2", "--rank", "1", "--master",
+                              f"127.0.0.1:{stranger.getsockname()[1]}", *SMALL, COLLSIM_SECRET="x")
+            connection, _ = stranger.accept()
+            with connection:
+                connection.recv(4096)
+                # The magic, and a text of 128 bytes.
+                connection.sendall(b"COLLSIM1" + b"\x1b[2Jgone\nerror: no\x07".ljust(128, b"\0"))
+                self.assertEqual(self.ending(rank),
+                                 (1, "", "error: rank 0 refused rank 1: ?[2Jgone?error: no?\n"))
+
     def test_other_calls_are_refused(self):
         master = f"127.0.0.1:{free_port()}"
         words = ["all_reduce", "--backend", "tcp", "--master", master, "--world-size", "2"]
@@ -141,6 +154,7 @@ class Tcp(program.Case):
 
     def test_mistakes_are_told(self):
         tcp = ["all_reduce", "--backend", "tcp"]
+        self.file("large", "x" * (64 * 1024 + 1))
         hint = "hint: --rank and --world-size, mpirun or srun, or --spawn N for all ranks on this machine\n"
         secret = {"COLLSIM_SECRET": "x"}
         for words, variables, message in [
@@ -152,6 +166,10 @@ class Tcp(program.Case):
             ([*tcp, "--world-size", "2", "--rank", "0", "--master", "127.0.0.1:1"], {},
              "error: --secret-file: ranks need a secret that all of them know and nobody else\n"
              "hint: a file with one line, or the variable COLLSIM_SECRET\n"),
+            ([*tcp, "--world-size", "2", "--rank", "0", "--master", "127.0.0.1:1", "--secret-file", "/dev/zero"], {},
+             'error: --secret-file: cannot read "/dev/zero": it is not a regular file\n'),
+            ([*tcp, "--world-size", "2", "--rank", "0", "--master", "127.0.0.1:1", "--secret-file", "large"], {},
+             'error: --secret-file: "large" is larger than 64 KiB\n'),
             ([*tcp, "--world-size", "2", "--rank", "0", "--master", "10.0.0.1:7000"], secret,
              "error: --bind: other machines cannot reach 127.0.0.1\n"
              "hint: --bind ADDRESS, the address of this machine on the network of --master\n"),

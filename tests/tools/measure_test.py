@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 
 import program
 from program import STAR
@@ -123,12 +124,86 @@ class Measure(program.Case):
             ("[1, 2]", 'expected {"inputs": [[…], …]}, a list of numbers a rank, in "in.json"'),
             ('{"inputs": [[1], "x"]}', "rank 1 has no list of numbers"),
             ('{"inputs": [[1, 2], [3]]}', "all_reduce takes 2 numbers of rank 1, found 1"),
+            ('{"input": [[1], [2]]}', 'unknown key "input"; expected inputs\nhint: did you mean "inputs"?'),
+            (json.dumps({"inputs": [[1]] * 4097}), "at most 4,096 ranks run as threads of this machine, found 4,097"),
         ]:
             (self.folder / "in.json").write_text(text, encoding="utf-8")
             done = self.run_program("measure", "all_reduce", "--inputs", "in.json")
             self.assertEqual((done.returncode, done.stderr), (2, f"error: --inputs: {message}\n"))
         done = self.run_program("measure", "all_reduce", "--inputs", "nowhere.json")
-        self.assertEqual((done.returncode, done.stderr), (2, 'error: --inputs: cannot read "nowhere.json"\n'))
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, 'error: --inputs: cannot read "nowhere.json": no such file\n'))
+
+    def test_files_without_end_are_not_read(self):
+        os.mkfifo(self.folder / "pipe")
+        for file in ("/dev/zero", "pipe"):
+            self.refused(["measure", "all_reduce", "--inputs", file],
+                         f'error: --inputs: cannot read "{file}": it is not a regular file')
+        with open(self.folder / "large.json", "wb") as file:
+            file.truncate((256 << 20) + 1)  # a hole, which takes no room
+        self.refused(["measure", "all_reduce", "--inputs", "large.json"],
+                     'error: --inputs: "large.json" is larger than 256 MiB')
+
+    def test_numbers_that_the_type_does_not_hold_are_told(self):
+        # 32-bit float: (2 - 2^-23) * 2^127; half: (2 - 2^-10) * 2^15; E4M3: 1.75 * 2^8.
+        largest = repr((2 - 2**-23) * 2.0**127)
+        for datatype, number, what in [
+            ("int32", "1.5", "whole numbers from -2147483648 to 2147483647"),
+            ("int32", "2147483648", "whole numbers from -2147483648 to 2147483647"),
+            ("uint8", "-1", "whole numbers from 0 to 255"),
+            ("uint8", "256", "whole numbers from 0 to 255"),
+            ("int64", "9223372036854775808", f"whole numbers from {-2**63} to {2**63 - 1}"),
+            ("float", "1e+39", f"numbers from -{largest} to {largest}"),
+            ("half", "65505", "numbers from -65504 to 65504"),
+            ("f8e4m3", "449", "numbers from -448 to 448"),
+        ]:
+            with self.subTest(datatype=datatype, number=number):
+                self.file("in.json", f'{{"inputs": [[0, 0], [0, {number}]]}}')
+                self.refused(["measure", "all_reduce", "--inputs", "in.json", "-d", datatype],
+                             f"error: --inputs: rank 1, element 1: {number} is no {datatype}, which holds {what}")
+        # The ends themselves, and a whole number that is written as a fraction.
+        for datatype, numbers in [("int8", [-128, 127]), ("uint64", [0, 2**64 - 1]), ("half", [-65504, 65504]),
+                                  ("f8e5m2", [-57344, 57344])]:
+            self.file("in.json", json.dumps({"inputs": [numbers]}))
+            outputs = json.loads(self.output("measure", "all_reduce", "--inputs", "in.json", "-d", datatype))["outputs"]
+            self.assertEqual(outputs, [numbers])
+        self.file("in.json", '{"inputs": [[2.0]]}')
+        self.assertIn("2", self.output("measure", "all_reduce", "--inputs", "in.json", "-d", "int32"))
+
+    def test_threads_that_cannot_start_end_the_run(self):
+        def limit():
+            # 1 GiB in all has no room for 64 stacks of 64 MiB.
+            resource.setrlimit(resource.RLIMIT_STACK, (64 << 20, 64 << 20))
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+        if self.run_program("--version", preexec_fn=limit).returncode != 0:
+            self.skipTest("sanitizers take more addresses than that")
+        for words in (["all_reduce", "-b", "1K", "-e", "1K"], ["--calibrate-host"]):
+            with self.subTest(words=words):
+                done = self.run_program("measure", *words, "--ranks", "64", preexec_fn=limit, timeout=120)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, r"^error: --ranks: could start \d+ of \d+ threads: .+\n"
+                                              r"hint: fewer ranks, or a higher limit of processes \(ulimit -u\) or "
+                                              r"memory\n$")
+
+    def test_output_without_a_place_is_refused_before_anything_is_measured(self):
+        self.file("file", "")
+        (self.folder / "folder").mkdir()
+        # So many calls take hours.
+        words = ["measure", "all_reduce", "-b", "1K", "-e", "1K", "-n", "1000000", "-w", "1000000"]
+        for file, why in (("nowhere/m.json", "No such file or directory"), ("file/m.json", "Not a directory"),
+                          ("folder", "Is a directory")):
+            for more in ([], ["--backend", "tcp", "--spawn", "2"]):
+                self.refused([*words, *more, "--output", file], f'error: --output: cannot write "{file}": {why}')
+
+    def test_options_beside_calibration_are_refused(self):
+        for words in (["-b", "1K"], ["--maxbytes", "32M"], ["-d", "half"], ["-n", "20"], ["--algorithm", "ring"],
+                      ["--inputs", "in.json"], ["--spawn", "2"], ["--backend", "tcp"], ["--cluster", "textbook-star"]):
+            option = {"--maxbytes": "-e"}.get(words[0], words[0])
+            self.refused(["measure", "--calibrate-host", *words],
+                         f"error: {option}: has no effect with --calibrate-host")
+        self.refused(["measure", "all_reduce", "--calibrate-host"],
+                     "error: COLLECTIVE: has no effect with --calibrate-host")
 
     def test_this_machine_becomes_a_cluster_to_compare_with(self):
         self.output("measure", "--calibrate-host", "--ranks", "3", "--output", "here.yaml")
@@ -163,10 +238,16 @@ class Measure(program.Case):
              "error: --algorithm: NCCL chooses for itself\n"
              "hint: the variables NCCL_ALGO and NCCL_PROTO are NCCL's own way to force it\n"),
             (["all_reduce", "--nodes", "2"], "error: --nodes: has no effect without a cluster\nhint: --cluster NAME\n"),
+            *[(["all_reduce", *words], f"error: {words[0]}: has no effect without a cluster\nhint: --cluster NAME\n")
+              for words in (["--fold", "auto"], ["--network-model", "flow"], ["--max-transfers", "10"],
+                            ["--config-dir", "."], ["--set", "nodes=2"], ["--nccl", "2.28"])],
             (["all_reduce", "--algorithm", "nccl-ring"],
              "error: --algorithm: what NCCL would run depends on the machine: it needs a cluster\n"
              "hint: --cluster NAME\n"),
             ([], "error: missing COLLECTIVE\nhint: see collsim measure --help\n"),
+            *[(words + ["--ranks", "4097"],
+               "error: --ranks: at most 4,096 ranks run as threads of this machine, found 4,097\n")
+              for words in (["all_reduce"], ["--calibrate-host"])],
             (["--calibrate-host", "--ranks", "1"], "error: --ranks: an exchange needs 2 ranks at least\n"),
             (["all_reduce", "--max-memory", "1M"],
              # 4 ranks, input and output of 32 MiB each, and what is under way.

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -236,8 +237,35 @@ node:
         for option in ("--plot", "--output"):
             self.refused(["sweep", "grid.yaml", option, "./grid.points.jsonl"],
                          f"error: {option}: is the file of --points: the one would overwrite the other")
+        for option in ("--points", "--plot", "--output"):
+            # However it is spelled, and whether or not it may be overwritten.
+            for words in ([], ["--resume"], ["--overwrite"]):
+                self.refused(["sweep", "grid.yaml", option, str(self.folder / "grid.yaml"), *words],
+                             f"error: {option}: is the file of EXPERIMENT: the one would overwrite the other")
+        self.assertEqual((self.folder / "grid.yaml").read_text(encoding="utf-8"), GRID)
         self.refused(["sweep", "long.yaml", "--resume", "--overwrite"],
                      "error: --overwrite: contradicts --resume\nhint: give one of them")
+
+    def test_a_result_without_a_place_is_refused_before_anything_runs(self):
+        (self.folder / "folder").mkdir()
+        for option in ("--plot", "--output"):
+            for path, why in (("folder", "Is a directory"), ("none/x", "No such file or directory"),
+                              ("long.yaml/x", "Not a directory")):
+                self.refused(["sweep", "grid.yaml", option, path], f'error: {option}: cannot write "{path}": {why}')
+        self.assertFalse((self.folder / "grid.points.jsonl").exists())
+        for path in ("folder/x", "folder/x", "/dev/null"):  # new, there already, a device
+            self.output("sweep", "grid.yaml", "--overwrite", "--plot", path, "--output", "y")
+
+    def test_no_thread_for_any_job(self):
+        # Stacks are as large as the limit says: this one is more than a process can address.
+        stack = 1 << 60
+        if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
+            self.skipTest("the size of stacks is limited")
+        done = self.run_program("sweep", "grid.yaml", "--jobs", "900",
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (stack, stack)))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"^error: --jobs: no thread can be started: [^\n]+\n"
+                         r"hint: the limits of processes and of memory \(ulimit -a\) must leave room for one\n$")
 
 
 class Resume(Sweep):
@@ -285,11 +313,31 @@ class Resume(Sweep):
         self.assertEqual(len(self.points("grid.points.jsonl")), GRID_POINTS)
 
     def test_other_files_are_refused(self):
-        self.file("grid.points.jsonl", "something\n")
-        self.refused(["sweep", "grid.yaml", "--resume"],
-                     "grid.points.jsonl:1:1: error: --points: has no points of a sweep\n"
-                     "hint: name another file, or --overwrite")
-        self.output("sweep", "grid.yaml", "--overwrite")
+        path = self.folder / "grid.points.jsonl"
+        # Lines, no whole line, JSON of something else, the beginning of another program's, many bytes.
+        for text in ("something\n", "something", '{"schema":"collsim/results/1"}\n',
+                     '{"schema":"collsim/sweep-points/1","points":"all', "\0" * 200000):
+            path.write_text(text, encoding="utf-8")
+            for words in ([], ["--resume"], ["--overwrite"]):
+                self.refused(["sweep", "grid.yaml", *words],
+                             'error: --points: "grid.points.jsonl" is not a points file\nhint: name another file')
+            self.assertEqual(path.read_text(encoding="utf-8"), text)
+        path.unlink()
+
+    def test_what_is_no_regular_file_is_not_read(self):
+        os.mkfifo(self.folder / "fifo")
+        for path in ("fifo", "/dev/zero", "/dev/null"):
+            for words in ([], ["--resume"], ["--overwrite"]):
+                self.refused(["sweep", "grid.yaml", "--points", path, *words],
+                             f'error: --points: "{path}" is not a regular file\nhint: name another file')
+
+    def test_points_of_another_experiment_are_overwritten_if_asked(self):
+        self.output("sweep", "long.yaml")
+        self.output("sweep", "grid.yaml", "--points", "long.points.jsonl", "--overwrite")
+        self.assertEqual(len(self.points("long.points.jsonl")), GRID_POINTS)
+
+    def test_lines_of_something_else_are_refused(self):
+        self.output("sweep", "grid.yaml")
         path = self.folder / "grid.points.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines()
         lines[2] = '{"point":99,"failure":{}}'

@@ -1,11 +1,14 @@
 #include "tools/worker_pool.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
@@ -29,6 +32,30 @@ std::vector<std::size_t> run(WorkerPool& pool, std::size_t count) {
 WorkerPool::Work echo() {
   return [](std::size_t index) { return "line " + std::to_string(index); };
 }
+
+/// While it lives no thread can be started once `exhaust` was called: its stack would be larger than what any process
+/// can address.
+class Threads {
+ public:
+  Threads() { pthread_getattr_default_np(&before_); }
+  ~Threads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+  static void exhaust() {
+    constexpr std::size_t stack = std::size_t{1} << 60U;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    REQUIRE(pthread_attr_setstacksize(&attributes, stack) == 0);
+    REQUIRE(pthread_setattr_default_np(&attributes) == 0);
+    pthread_attr_destroy(&attributes);
+  }
+
+ private:
+  pthread_attr_t before_{};
+};
 
 }  // namespace
 
@@ -56,6 +83,32 @@ TEST_CASE("A worker alone keeps the order, and has a state of its own") {
   CHECK(made == 1);
   const std::vector<std::size_t> done = run(pool, 100);
   CHECK(std::ranges::is_sorted(done));
+}
+
+TEST_CASE("Where threads run out those that there are do the work") {
+  const Threads threads;
+  std::size_t made = 0;
+  WorkerPool pool(900, [&made] {
+    if (++made == 3) {
+      Threads::exhaust();
+    }
+    return echo();
+  });
+  CHECK(pool.workers() == 2);
+  CHECK(pool.free() == 2);
+  CHECK(run(pool, 100).size() == 100);
+}
+
+TEST_CASE("Where no thread can be started the number of jobs is refused") {
+  const Threads threads;
+  Threads::exhaust();
+  std::string message;
+  try {
+    const WorkerPool pool(900, echo);
+  } catch (const InputError& error) {
+    message = error.render();
+  }
+  CHECK(message.starts_with("error: --jobs: no thread can be started: "));
 }
 
 TEST_CASE("Where nothing is under way there is nothing to take") {

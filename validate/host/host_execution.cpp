@@ -4,8 +4,8 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
-#include <thread>
 
 #include "validate/execution/port_pairs.hpp"
 
@@ -140,11 +140,7 @@ std::vector<std::chrono::nanoseconds> HostExecution::run(std::uint32_t calls) {
   Start start;
   start.running = ranks_.size();
   {
-    std::vector<std::jthread> threads;
-    threads.reserve(ranks_.size());
-    for (const auto& rank : ranks_) {
-      threads.emplace_back([this, &start, &rank, calls] { work(*rank, calls, start); });
-    }
+    const std::vector<std::jthread> threads = start_threads(calls, start);
     start.go.store(true, std::memory_order_release);
     start.go.notify_all();
     watch(start);
@@ -161,6 +157,31 @@ std::vector<std::chrono::nanoseconds> HostExecution::run(std::uint32_t calls) {
     times.push_back(rank->time);
   }
   return times;
+}
+
+std::vector<std::jthread> HostExecution::start_threads(std::uint32_t calls, Start& start) const {
+  std::vector<std::jthread> threads;
+  threads.reserve(ranks_.size());
+  // Those that wait for the rest would wait for ever.
+  const auto give_up = [&] {
+    start.stop = true;
+    start.go.store(true, std::memory_order_release);
+    start.go.notify_all();
+    threads.clear();
+  };
+  try {
+    for (const auto& rank : ranks_) {
+      threads.emplace_back([this, &start, &rank, calls] { work(*rank, calls, start); });
+    }
+  } catch (const std::system_error& error) {
+    const std::size_t started = threads.size();
+    give_up();
+    throw too_few_threads(started, ranks_.size(), error);
+  } catch (const std::bad_alloc&) {
+    give_up();
+    throw;
+  }
+  return threads;
 }
 
 void HostExecution::work(RankState& rank, std::uint32_t calls, Start& start) const {
@@ -255,6 +276,12 @@ void fill(HostExecution& host, const TestData& data, std::uint32_t ranks) {
 }
 
 }  // namespace
+
+InputError too_few_threads(std::size_t started, std::size_t wanted, const std::system_error& why) {
+  return InputError("could start " + std::to_string(started) + " of " + std::to_string(wanted) +
+                        " threads: " + why.code().message(),
+                    "--ranks", "fewer ranks, or a higher limit of processes (ulimit -u) or memory");
+}
 
 ExecutionOutcome execute_on_host(const std::shared_ptr<const Program>& program,
                                  const ExecutionRequest& request) {

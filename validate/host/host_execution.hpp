@@ -10,9 +10,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "algorithms/program.hpp"
+#include "topology/error.hpp"
 #include "validate/execution/execution_error.hpp"
 #include "validate/execution/outcome.hpp"
 #include "validate/execution/rank_memory.hpp"
@@ -45,7 +48,7 @@ class HostExecution {
 
   /// Runs the program so many times, each rank back to back. Returns for each rank how long all its calls took since
   /// all were told to begin.
-  /// Throws: ExecutionError where nothing moves any more: who waits for whom.
+  /// Throws: ExecutionError where nothing moves any more: who waits for whom; InputError (too_few_threads).
   std::vector<std::chrono::nanoseconds> run(std::uint32_t calls);
 
  private:
@@ -54,6 +57,7 @@ class HostExecution {
   struct Start;
 
   void connect();
+  [[nodiscard]] std::vector<std::jthread> start_threads(std::uint32_t calls, Start& start) const;
   void work(RankState& rank, std::uint32_t calls, Start& start) const;
   void watch(Start& start);
   [[nodiscard]] std::uint64_t steps_done() const;
@@ -65,6 +69,10 @@ class HostExecution {
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<std::unique_ptr<RankState>> ranks_;
 };
+
+/// What a machine that starts no more threads means to the user: fewer ranks.
+[[nodiscard]] InputError too_few_threads(std::size_t started, std::size_t wanted,
+                                         const std::system_error& why);
 
 /// Times a program and checks its data. Throws: as HostExecution.
 [[nodiscard]] ExecutionOutcome execute_on_host(const std::shared_ptr<const Program>& program,

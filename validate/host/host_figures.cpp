@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "algorithms/table.hpp"
@@ -58,14 +59,20 @@ Duration wake_up_time() {
   constexpr std::uint32_t rounds = 500;
   Doorbell here;
   Doorbell there;
-  std::jthread partner([&] {
+  const auto answer = [&] {
     for (std::uint32_t round = 0; round < rounds; ++round) {
       while (there.count() == round) {
         there.wait(round, 0);
       }
       here.ring();
     }
-  });
+  };
+  std::jthread partner;
+  try {
+    partner = std::jthread(answer);
+  } catch (const std::system_error& error) {
+    throw too_few_threads(0, 1, error);
+  }
   const auto begin = Clock::now();
   for (std::uint32_t round = 0; round < rounds; ++round) {
     there.ring();

@@ -22,7 +22,7 @@ struct HostFigures {
   Bandwidth all;   ///< the sum over all ranks where all send messages of 4 MiB at once
 };
 
-/// Takes a second or two. Requires: at least 2 ranks.
+/// Takes a second or two. Requires: at least 2 ranks. Throws: InputError (too_few_threads).
 [[nodiscard]] HostFigures measure_host(std::uint32_t ranks);
 
 }  // namespace collsim

@@ -192,7 +192,9 @@ class Joining {
     }
     const std::string refusal = unpacked(answer.refusal);
     if (!refusal.empty()) {
-      throw ExecutionError(name_of(rank) + " refused " + name_of(place_.rank) + ": " + refusal);
+      // Whoever listens there wrote it.
+      throw ExecutionError(name_of(rank) + " refused " + name_of(place_.rank) + ": " +
+                           printable(refusal, refusal.size()));
     }
   }
 
