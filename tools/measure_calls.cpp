@@ -47,7 +47,7 @@ void add_calls(const MeasureCommand& command, MeasurePlan& plan) {
 /// What `perf` would be told to predict the same.
 PerfCommand prediction_of(const MeasureCommand& command) {
   PerfCommand perf;
-  static_cast<SeriesOptions&>(perf) = command;
+  static_cast<SeriesOptions&>(perf) = static_cast<const SeriesOptions&>(command);
   perf.check = 0;
   perf.cluster = command.cluster;
   perf.nccl = command.nccl;
