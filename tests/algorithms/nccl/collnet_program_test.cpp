@@ -4,6 +4,7 @@
 #include "algorithms/nccl/collnet_program.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -52,9 +53,10 @@ std::unique_ptr<Program> direct(RankLayout layout, std::int64_t count, std::uint
 std::unique_ptr<Program> chain(RankLayout layout, std::int64_t count, std::uint32_t channels,
                                InPlace in_place = InPlace::Yes) {
   std::vector<std::vector<Rank>> chains;
+  chains.reserve(channels);
   for (std::uint32_t channel = 0; channel < channels; ++channel) {
     std::vector<Rank> ranks = first_ranks(layout.ranks_per_node);
-    std::ranges::rotate(ranks, ranks.begin() + channel % ranks.size());
+    std::ranges::rotate(ranks, ranks.begin() + static_cast<std::ptrdiff_t>(channel % ranks.size()));
     chains.push_back(ranks);
   }
   return nccl::build_collnet_chain_program(
