@@ -64,7 +64,7 @@ INTRODUCTION = """\
 # Performance
 
 What whole commands take, from start to end, on {machine}. Written by `bash tools/benchmark.sh`; each command ran three times, the quickest counts. *bound* is what we hold ourselves to, *simulated*
-how much of the time the events themselves took (the rest reads and builds the cluster, and prints), *transfers/s* how many messages that was a second; where one lane stands for many, only those that were simulated count.
+how much of the time the events themselves took (the rest reads and builds the cluster, and prints), *transfers/s* how many messages that was a second; where one lane stands for many, all of them count.
 """
 OUTRO = """
 The number of instructions that some small commands need is compared with [what is on record](../tests/bench/instruction_counts.json) by a test (`tests/bench/instruction_counts.py`), which notices what a clock on a busy machine does not.
@@ -116,7 +116,7 @@ def row_of(collsim, title, bound, words):
     info = row["run_info"]
     share = min(info["wall_s"] / seconds, 1)
     return [title, quantity(seconds, "s"), quantity(megabytes, "MB"), bound_text(bound), f"{100 * share:.0f} %",
-            f"{info['transfers_per_s'] / 1e6:.2g} M", "`collsim " + " ".join(words) + "`"]
+            quantity(info["transfers_per_s"] / 1e6, "M"), "`collsim " + " ".join(words) + "`"]
 
 
 def table(headings, rows):
