@@ -73,6 +73,7 @@ void algorithm(const std::string& value) {
 
 void protocol(const std::string& value) {
   std::vector<std::string> names;
+  names.reserve(nccl::protocols.size());
   for (const nccl::Protocol one : nccl::protocols) {
     names.emplace_back(nccl::name(one));
   }
@@ -133,6 +134,7 @@ constexpr std::array<JobKey, 24> keys{{{"cluster", any, File::Maybe},
 const std::vector<std::string>& job_keys() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
+    all.reserve(keys.size());
     for (const JobKey& key : keys) {
       all.emplace_back(key.name);
     }
