@@ -2,15 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "tools/cli.hpp"
 #include "tools/data_run.hpp"
+#include "tools/file_writer.hpp"
 #include "tools/measure_gpus.hpp"
 #include "tools/measure_run.hpp"
 #include "tools/output.hpp"
@@ -46,22 +45,9 @@ Exit show(const MeasureCommand& command, const MeasurePlan& plan,
 
 /// Before anything is measured: it would be lost.
 void require_place_for_output(const OutputOptions& output) {
-  if (output.to_stdout()) {
-    return;
+  if (!output.to_stdout()) {
+    require_writable("--output", output.file);
   }
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::path(output.file).parent_path();
-  std::error_code ignored;
-  const bool has_folder = folder.empty() || fs::is_directory(folder, ignored);
-  if (has_folder && !fs::is_directory(output.file, ignored)) {
-    return;
-  }
-  const auto why = has_folder                    ? std::errc::is_a_directory
-                   : fs::exists(folder, ignored) ? std::errc::not_a_directory
-                                                 : std::errc::no_such_file_or_directory;
-  throw InputError(
-      "cannot write " + in_quotes(output.file) + ": " + std::make_error_code(why).message(),
-      "--output");
 }
 
 Exit measure_on_host(const MeasureCommand& command, const MeasurePlan& plan) {

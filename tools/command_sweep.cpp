@@ -1,16 +1,11 @@
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -68,26 +63,6 @@ void refuse_same(const char* option, const std::string& path, const std::string&
   }
 }
 
-/// What writing the file would end with after all points are done.
-void refuse_unwritable(const char* option, const std::string& path) {
-  namespace fs = std::filesystem;
-  const auto refuse = [&](int error) {
-    throw InputError("cannot write " + in_quotes(path) + ": " + std::strerror(error), option);
-  };
-  std::error_code ignored;
-  if (is_stdout(path)) {
-    return;
-  }
-  if (fs::is_directory(path, ignored)) {
-    refuse(EISDIR);
-  }
-  // A file that is there may be written in place; else one is created in its folder.
-  const fs::path folder = fs::path(path).parent_path() / ".";
-  if (access(path.c_str(), W_OK) != 0 && access(folder.c_str(), W_OK | X_OK) != 0) {
-    refuse(errno);
-  }
-}
-
 /// Before anything runs: the experiment and the points are kept, and what comes out in the end has a place.
 void check_files(const SweepCommand& command, const std::string& experiment,
                  const std::string& points) {
@@ -99,7 +74,7 @@ void check_files(const SweepCommand& command, const std::string& experiment,
     }
     refuse_same(option, path, "EXPERIMENT", experiment);
     refuse_same(option, path, "--points", points);
-    refuse_unwritable(option, path);
+    require_writable(option, path);
   }
 }
 

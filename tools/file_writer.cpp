@@ -8,11 +8,13 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 
 #include "tools/interrupt.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
@@ -184,6 +186,24 @@ bool same_file(const std::string& a, const std::string& b) {
     return a_exists == b_exists && identity_of(a) == identity_of(b);
   } catch (const std::system_error&) {
     return false;  // neither can be written
+  }
+}
+
+void require_writable(const char* option, const std::string& name) {
+  if (is_stdout(name)) {
+    return;
+  }
+  const auto refuse = [&](int error) {
+    throw InputError("cannot write " + in_quotes(name) + ": " + std::strerror(error), option);
+  };
+  std::error_code ignored;
+  if (fs::is_directory(name, ignored)) {
+    refuse(EISDIR);
+  }
+  // A file that is there may be written in place; else one is created in its folder.
+  const fs::path folder = fs::path(name).parent_path() / ".";
+  if (access(name.c_str(), W_OK) != 0 && access(folder.c_str(), W_OK | X_OK) != 0) {
+    refuse(errno);
   }
 }
 

@@ -14,6 +14,10 @@ namespace collsim {
 /// written in place.
 void write_whole_file(const std::string& name, const std::string& text);
 
+/// Before there is anything to write: throws what writing the file would end with, as far as can be told.
+/// Throws: InputError naming the option.
+void require_writable(const char* option, const std::string& name);
+
 /// Whether the name stands for this process's standard output ("/dev/stdout", or the file that the
 /// shell redirected it to).
 [[nodiscard]] bool is_stdout(const std::string& name);

@@ -7,22 +7,13 @@
 #include "kernels/cuda_error.hpp"
 #include "tools/gpu_check/stages.hpp"
 #include "validate/cuda/nccl_backend.hpp"
+#include "validate/execution/every_call.hpp"
 #include "validate/execution/execution_error.hpp"
 
 namespace collsim {
 
 namespace {
 
-constexpr std::array all_kinds{
-    CollectiveKind::Broadcast, CollectiveKind::Scatter,   CollectiveKind::Gather,
-    CollectiveKind::Reduce,    CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
-    CollectiveKind::AllReduce, CollectiveKind::AllToAll,  CollectiveKind::SendRecv};
-constexpr std::array all_types{DataType::Int8,     DataType::Uint8,   DataType::Int32,
-                               DataType::Uint32,   DataType::Int64,   DataType::Uint64,
-                               DataType::Half,     DataType::Float32, DataType::Float64,
-                               DataType::Bfloat16, DataType::Fp8E4m3, DataType::Fp8E5m2};
-constexpr std::array all_ops{ReductionOp::Sum, ReductionOp::Prod, ReductionOp::Min,
-                             ReductionOp::Max, ReductionOp::Avg};
 constexpr std::array wires{LaneWire::Simple, LaneWire::Lines};
 constexpr std::chrono::milliseconds patience{5'000};
 

@@ -7,22 +7,13 @@
 #include "algorithms/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/validate/cuda/lane_checks.hpp"
+#include "validate/execution/every_call.hpp"
 
 using namespace collsim;
 using namespace collsim::test;
 
 namespace {
 
-constexpr std::array all_kinds{
-    CollectiveKind::Broadcast, CollectiveKind::Scatter,   CollectiveKind::Gather,
-    CollectiveKind::Reduce,    CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
-    CollectiveKind::AllReduce, CollectiveKind::AllToAll,  CollectiveKind::SendRecv};
-constexpr std::array all_types{DataType::Int8,     DataType::Uint8,   DataType::Int32,
-                               DataType::Uint32,   DataType::Int64,   DataType::Uint64,
-                               DataType::Half,     DataType::Float32, DataType::Float64,
-                               DataType::Bfloat16, DataType::Fp8E4m3, DataType::Fp8E5m2};
-constexpr std::array all_ops{ReductionOp::Sum, ReductionOp::Prod, ReductionOp::Min,
-                             ReductionOp::Max, ReductionOp::Avg};
 constexpr std::array wires{LaneWire::Simple, LaneWire::Lines};
 
 ProgramRequest request_for(CollectiveKind kind, std::uint32_t ranks, std::int64_t count) {

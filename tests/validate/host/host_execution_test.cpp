@@ -8,6 +8,7 @@
 #include "algorithms/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/validate/host/executed.hpp"
+#include "validate/execution/every_call.hpp"
 
 using namespace collsim;
 using namespace collsim::test;
@@ -55,18 +56,6 @@ int run_all(ProgramRequest request) {
   }
   return programs;
 }
-
-constexpr std::array all_kinds{
-    CollectiveKind::Broadcast, CollectiveKind::Scatter,   CollectiveKind::Gather,
-    CollectiveKind::Reduce,    CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
-    CollectiveKind::AllReduce, CollectiveKind::AllToAll,  CollectiveKind::SendRecv};
-
-constexpr std::array all_types{DataType::Int8,     DataType::Uint8,   DataType::Int32,
-                               DataType::Uint32,   DataType::Int64,   DataType::Uint64,
-                               DataType::Half,     DataType::Float32, DataType::Float64,
-                               DataType::Bfloat16, DataType::Fp8E4m3, DataType::Fp8E5m2};
-constexpr std::array all_ops{ReductionOp::Sum, ReductionOp::Prod, ReductionOp::Min,
-                             ReductionOp::Max, ReductionOp::Avg};
 
 }  // namespace
 
