@@ -123,18 +123,23 @@ Router::Router(const Graph& graph, RoutingOptions options)
     : graph_(&graph),
       options_(options),
       nearest_nics_(graph),
+      nic_range_(graph.devices().size()),
       owner_of_nic_(graph.devices().size()),
       index_within_leaf_(indices_within_leaves(graph)),
       nodes_meet_without_nics_(nodes_meet_without_nics(graph)) {
   for (const DeviceId gpu : graph.gpus()) {
-    for (const DeviceId nic : nics_of(gpu)) {
+    const std::vector<DeviceId> chosen = choose_nics(gpu);
+    nic_range_[gpu.index()] = {static_cast<std::uint32_t>(nics_.size()),
+                               static_cast<std::uint32_t>(chosen.size())};
+    nics_.insert(nics_.end(), chosen.begin(), chosen.end());
+    for (const DeviceId nic : chosen) {
       auto& owner = owner_of_nic_[nic.index()];
       owner = owner.value_or(gpu);
     }
   }
 }
 
-std::vector<DeviceId> Router::nics_of(DeviceId gpu) const {
+std::vector<DeviceId> Router::choose_nics(DeviceId gpu) const {
   const std::span<const DeviceId> near = nearest_nics_.of(gpu);
   if (near.empty()) {
     return {};
@@ -155,17 +160,15 @@ bool Router::may_meet_without_nics(DeviceId from, DeviceId to) const {
   return graph_->device(from).node == graph_->device(to).node || nodes_meet_without_nics_;
 }
 
-Route Router::route(DeviceId from, DeviceId to, std::uint32_t connection) const {
+Route Router::route(DeviceId from, DeviceId to, std::uint32_t connection, LegMemory* memory) const {
   const Flow flow{from, to, connection};
   if (may_meet_without_nics(from, to)) {
-    const PathLayers paths(*graph_, Scope::without_nics(), from, to);
-    if (paths.found()) {
-      Route route;
-      append(route, paths, flow);
+    Route route;
+    if (append_leg(route, flow, memory)) {
       return route;
     }
   }
-  if (auto route = route_by_nics(from, to, connection)) {
+  if (auto route = route_by_nics(flow, memory)) {
     return *std::move(route);
   }
   const PathLayers paths(*graph_, Scope::everywhere(), from, to);
@@ -177,12 +180,42 @@ Route Router::route(DeviceId from, DeviceId to, std::uint32_t connection) const 
   return route;
 }
 
+/// Between stops of a route, which the two ends are: the scope follows from them. False: no path.
+bool Router::append_leg(Route& route, const Flow& leg, LegMemory* memory) const {
+  const bool hashed = options_.routing == RoutingKind::Ecmp;
+  const LegMemory::Key key{leg.from, leg.to, hashed ? leg.connection : 0};
+  if (memory != nullptr) {
+    if (const std::optional<LegMemory::Leg> known = memory->find(key)) {
+      for (const LinkId link : known->links) {
+        route.hops.push_back({link});
+      }
+      route.latency = checked_add(route.latency, known->latency);
+      return !known->links.empty();
+    }
+  }
+  const PathLayers paths(*graph_, scope_between(leg.from, leg.to), leg.from, leg.to);
+  Route part;
+  if (paths.found()) {
+    append(part, paths, leg);
+  }
+  const auto is_whole = [](const RouteHop& hop) { return hop.share_denominator == 1; };
+  if (memory != nullptr && part.hops.size() <= LegMemory::most_links &&
+      std::ranges::all_of(part.hops, is_whole)) {
+    std::array<LinkId, LegMemory::most_links> links;
+    std::ranges::transform(part.hops, links.begin(), &RouteHop::link);
+    memory->keep(key, std::span(links).first(part.hops.size()), part.latency);
+  }
+  route.hops.insert(route.hops.end(), part.hops.begin(), part.hops.end());
+  route.latency = checked_add(route.latency, part.latency);
+  return paths.found();
+}
+
 std::vector<Router::Stripe> Router::stripes(DeviceId from, DeviceId to) const {
   if (options_.nic_choice == NicChoice::RailAligned) {
     return aligned_stripes(from, to);
   }
-  const std::vector<DeviceId> out = nics_of(from);
-  const std::vector<DeviceId> in = nics_of(to);
+  const std::span<const DeviceId> out = nics_of(from);
+  const std::span<const DeviceId> in = nics_of(to);
   std::vector<Stripe> result;
   if (out.empty() || in.empty()) {
     return result;
@@ -195,8 +228,8 @@ std::vector<Router::Stripe> Router::stripes(DeviceId from, DeviceId to) const {
 }
 
 std::vector<Router::Stripe> Router::aligned_stripes(DeviceId from, DeviceId to) const {
-  const std::vector<DeviceId> own = nics_of(from);
-  const std::vector<DeviceId> in = nics_of(to);
+  const std::span<const DeviceId> own = nics_of(from);
+  const std::span<const DeviceId> in = nics_of(to);
   const auto node_from = graph_->device(from).node;
   const auto node_to = graph_->device(to).node;
   std::vector<Stripe> result;
@@ -227,50 +260,59 @@ Scope Router::fabric_between(DeviceId out, DeviceId in) const {
   return Scope::fabric(group_of(out), group_of(in));
 }
 
+Router::StripeEnds Router::ends_of(DeviceId from, const Stripe& stripe, DeviceId to) {
+  StripeEnds ends{{from}, 1};
+  for (const DeviceId next : {stripe.leaves_from, stripe.out, stripe.in, to}) {
+    if (next != ends.devices[ends.count - 1]) {
+      ends.devices[ends.count++] = next;
+    }
+  }
+  return ends;
+}
+
 std::vector<std::vector<RouteLeg>> Router::legs_by_nics(DeviceId from, DeviceId to) const {
   std::vector<std::vector<RouteLeg>> rows;
   for (const Stripe& stripe : stripes(from, to)) {
-    const Scope in_node_from = Scope::within(graph_->device(from).node);
+    const StripeEnds ends = ends_of(from, stripe, to);
     std::vector<RouteLeg>& legs = rows.emplace_back();
-    if (stripe.leaves_from != from) {
-      legs.push_back({from, stripe.leaves_from, Scope::without_nics()});
+    for (std::size_t i = 1; i < ends.count; ++i) {
+      const DeviceId here = ends.devices[i - 1];
+      legs.push_back({here, ends.devices[i], scope_between(here, ends.devices[i])});
     }
-    legs.push_back({stripe.leaves_from, stripe.out, in_node_from});
-    if (stripe.out != stripe.in) {
-      legs.push_back({stripe.out, stripe.in, fabric_between(stripe.out, stripe.in)});
-    }
-    legs.push_back({stripe.in, to, Scope::within(graph_->device(to).node)});
   }
   return rows;
 }
 
-std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to,
-                                           std::uint32_t connection) const {
-  std::vector<Route> routes;
-  for (const std::vector<RouteLeg>& legs : legs_by_nics(from, to)) {
-    std::optional<Route> route = route_of(legs, connection);
-    if (!route) {
-      return std::nullopt;
-    }
-    routes.push_back(*std::move(route));
-  }
-  if (routes.empty()) {
+std::optional<Route> Router::route_by_nics(const Flow& flow, LegMemory* memory) const {
+  const std::vector<Stripe> ways = stripes(flow.from, flow.to);
+  if (ways.empty()) {
     return std::nullopt;
   }
-  return routes.size() == 1 ? std::move(routes.front()) : detail::side_by_side(routes);
-}
-
-std::optional<Route> Router::route_of(const std::vector<RouteLeg>& legs,
-                                      std::uint32_t connection) const {
-  Route route;
-  for (const RouteLeg& leg : legs) {
-    const PathLayers paths(*graph_, leg.scope, leg.from, leg.to);
-    if (!paths.found()) {
+  if (ways.size() == 1) {
+    Route route;
+    return append_stripe(route, ends_of(flow.from, ways.front(), flow.to), flow.connection, memory)
+               ? std::optional(std::move(route))
+               : std::nullopt;
+  }
+  std::vector<Route> routes(ways.size());
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    if (!append_stripe(routes[i], ends_of(flow.from, ways[i], flow.to), flow.connection, memory)) {
       return std::nullopt;
     }
-    append(route, paths, {leg.from, leg.to, connection});
   }
-  return route;
+  return detail::side_by_side(routes);
+}
+
+bool Router::append_stripe(Route& route, const StripeEnds& ends, std::uint32_t connection,
+                           LegMemory* memory) const {
+  constexpr std::size_t usual_hops = 8;
+  route.hops.reserve(usual_hops);
+  for (std::size_t i = 1; i < ends.count; ++i) {
+    if (!append_leg(route, {ends.devices[i - 1], ends.devices[i], connection}, memory)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void Router::append(Route& route, const PathLayers& paths, const Flow& flow) const {

@@ -10,8 +10,6 @@ namespace collsim::nccl {
 
 namespace {
 
-constexpr std::uint64_t slots_of_half = 8;
-
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) {
   return divided_up(value, unit) * unit;
 }
@@ -37,6 +35,16 @@ NvlsLanes::NvlsLanes(const Execution& execution, NvlsShape shape)
     COLLSIM_ENSURE(head < head_numbers_.size() && !head_numbers_[head],
                    "each head is a rank of the node, once");
     head_numbers_[head] = number;
+    circle_.push_back(heads_[number].value());
+  }
+  place_of_number_.resize(ranks_per_node_);
+  for (std::uint32_t number = 0; number < ranks_per_node_; ++number) {
+    if (!head_numbers_[number]) {
+      circle_.push_back(number);
+    }
+  }
+  for (std::uint32_t place = 0; place < ranks_per_node_; ++place) {
+    place_of_number_[circle_[place]] = place;
   }
   scratch_.push_back(0);
   for (const ChannelWork& work : execution_.work) {
@@ -72,11 +80,19 @@ Rank NvlsLanes::head(std::uint32_t node, std::uint32_t number) const {
 
 Rank NvlsLanes::other(Rank rank, std::uint32_t number) const {
   const std::uint32_t first = node_of(rank) * ranks_per_node_;
-  return Rank(first + number + (first + number < rank.value() ? 0 : 1));
+  return Rank(first + circle_[(place_in_circle(rank) + 1 + number) % ranks_per_node_]);
 }
 
 std::uint32_t NvlsLanes::number_of_other(Rank rank, Rank other) const {
-  return other.value() % ranks_per_node_ - (other < rank ? 0 : 1);
+  return (place_in_circle(other) + ranks_per_node_ - place_in_circle(rank) - 1) % ranks_per_node_;
+}
+
+std::uint32_t NvlsLanes::head_in_turn(Rank rank, std::uint32_t turn) const {
+  return (place_in_circle(rank) + 1 + turn) % head_count();
+}
+
+std::uint32_t NvlsLanes::turn_of_head(Rank rank, std::uint32_t head) const {
+  return (head + head_count() - (place_in_circle(rank) + 1) % head_count()) % head_count();
 }
 
 std::int64_t NvlsLanes::loop_elements(std::uint32_t channel) const {
@@ -93,6 +109,17 @@ std::uint64_t NvlsLanes::loops(std::uint32_t channel) const {
   }
   return static_cast<std::uint64_t>(
       divided_up(execution_.work[channel].count, loop_elements(channel)));
+}
+
+std::uint64_t NvlsLanes::whole_loops(std::uint32_t channel) const {
+  const std::int64_t pieces = execution_.work[channel].count / loop_elements(channel);
+  if (!execution_.interleaved) {
+    return static_cast<std::uint64_t>(pieces);
+  }
+  // Pieces number `channel`, `channel` + all, ….
+  const auto all = std::max<std::int64_t>(channels(), 1);
+  const std::int64_t from_own = pieces - std::int64_t{execution_.work[channel].channel};
+  return from_own <= 0 ? 0 : static_cast<std::uint64_t>(divided_up(from_own, all));
 }
 
 NvlsLanes::Block NvlsLanes::own_block(std::uint32_t channel, std::uint64_t loop) const {
@@ -194,6 +221,20 @@ std::uint64_t NvlsLanes::step_count(Rank rank, std::uint32_t lane) const {
   return head_number(rank) ? loops(place.channel) * steps_per_loop(rank, place) : 0;
 }
 
+std::optional<StepPeriod> NvlsLanes::period(Rank rank, std::uint32_t lane) const {
+  const LanePlace place = place_of(lane);
+  const std::uint64_t all = std::max<std::uint64_t>(loops(place.channel), 1);
+  const std::uint64_t whole = whole_loops(place.channel);
+  const std::uint64_t steps = step_count(rank, lane) / all;
+  if (whole <= settling_loops() + 1 || steps == 0) {
+    return std::nullopt;
+  }
+  StepPeriod period{settling_loops() * steps, steps, whole * steps, 0};
+  period.phases =
+      step(rank, lane, period.first + steps).phase - step(rank, lane, period.first).phase;
+  return period;
+}
+
 Step NvlsLanes::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
   const LanePlace place = place_of(lane);
   switch (place.role) {
@@ -212,16 +253,17 @@ Step NvlsLanes::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
 
 Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const {
   const std::uint64_t loop = index / head_count();
-  const auto number = static_cast<std::uint32_t>(index % head_count());
+  const auto turn = static_cast<std::uint32_t>(index % head_count());
+  const std::uint32_t number = head_in_turn(rank, turn);
   const Block data = block(channel, loop, number);
   Step step;
   step.bytes = data.bytes;
   step.source = Span::contiguous(Buffer::Input, data.offset, data.bytes);
   step.destination = staging(channel, number, Half::Reduce, loop, data.bytes);
   step.movement = Movement::Post;
-  step.continues = number > 0;
+  step.continues = turn > 0;
   if (head_number(rank) != number) {
-    step.sends = {number, 1};
+    step.sends = {turn, 1};
   } else if (loop >= slots_of_half) {
     const LanePlace reader{channel, NvlsRole::Reduce};
     step.after = {lane_of(reader), (loop - slots_of_half) * steps_per_loop(rank, reader) +
@@ -232,30 +274,31 @@ Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) c
 
 Step NvlsLanes::gather(Rank rank, std::uint32_t channel, std::uint64_t index) const {
   const std::uint64_t loop = index / head_count();
-  const auto number = static_cast<std::uint32_t>(index % head_count());
+  const auto turn = static_cast<std::uint32_t>(index % head_count());
+  const std::uint32_t number = head_in_turn(rank, turn);
   const Block data = block(channel, loop, number);
   Step step;
   step.bytes = data.bytes;
   step.destination = Span::contiguous(Buffer::Output, data.offset, data.bytes);
   step.phase = loop;
-  step.continues = number > 0;
+  step.continues = turn > 0;
   if (head_number(rank) == number) {
     const LanePlace writing{channel, writer(rank, channel)};
     step.source = staging(channel, number, Half::Broadcast, loop, data.bytes);
     step.after = {lane_of(writing), (loop + 1) * steps_per_loop(rank, writing) - 1};
     return step;
   }
-  step.receives = {number, 1};
+  step.receives = {turn, 1};
   if (has(NvlsRole::Scatter) && execution_.call.in_place == InPlace::Yes) {
     // What has come contains the rank's own block, so it was read.
-    step.after = scatter_step(channel, loop, number);
+    step.after = scatter_step(rank, channel, loop, number);
   }
   return step;
 }
 
-StepRef NvlsLanes::scatter_step(std::uint32_t channel, std::uint64_t loop,
+StepRef NvlsLanes::scatter_step(Rank rank, std::uint32_t channel, std::uint64_t loop,
                                 std::uint32_t head) const {
-  return {lane_of({channel, NvlsRole::Scatter}), loop * head_count() + head};
+  return {lane_of({channel, NvlsRole::Scatter}), loop * head_count() + turn_of_head(rank, head)};
 }
 
 std::uint64_t NvlsLanes::slot_phase(std::uint64_t loop) {
@@ -272,12 +315,13 @@ void NvlsLanes::wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t l
 Connection NvlsLanes::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
   const LanePlace place = place_of(lane);
   if (place.role == NvlsRole::Scatter) {
-    const Rank to = head(node_of(rank), slot);
+    const Rank to = head(node_of(rank), head_in_turn(rank, slot));
     return {to, lane_of({place.channel, NvlsRole::Reduce}), number_of_other(to, rank)};
   }
   if (place.role != NvlsRole::Network && slot < others()) {
-    return {other(rank, slot), lane_of({place.channel, NvlsRole::Gather}),
-            head_number(rank).value()};
+    const Rank to = other(rank, slot);
+    return {to, lane_of({place.channel, NvlsRole::Gather}),
+            turn_of_head(to, head_number(rank).value())};
   }
   return send_away(rank, place, slot);
 }
@@ -285,13 +329,14 @@ Connection NvlsLanes::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot)
 Connection NvlsLanes::receive_from(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
   const LanePlace place = place_of(lane);
   if (place.role == NvlsRole::Gather) {
-    const Rank from = head(node_of(rank), slot);
+    const Rank from = head(node_of(rank), head_in_turn(rank, slot));
     return {from, lane_of({place.channel, writer(from, place.channel)}),
             number_of_other(from, rank)};
   }
   if (place.role == NvlsRole::Reduce && slot < others()) {
-    return {other(rank, slot), lane_of({place.channel, NvlsRole::Scatter}),
-            head_number(rank).value()};
+    const Rank from = other(rank, slot);
+    return {from, lane_of({place.channel, NvlsRole::Scatter}),
+            turn_of_head(from, head_number(rank).value())};
   }
   return receive_from_away(rank, place, slot);
 }

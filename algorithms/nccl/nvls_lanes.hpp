@@ -14,9 +14,12 @@
 // A loop moves one block for each head; the copies of a loop are one primitive. Messages are for the
 // other ranks of the node only: a head's own block and result are ordered by dependencies.
 //
+// Each rank takes the heads in turn, beginning with the one after itself, and is last itself: so all
+// ranks do the same, if all are heads, and one of them stands for all where that is asked for.
+//
 // Deviates: NCCL tells the heads that blocks are there when it has copied those of all heads; here
-// each of them learns it as soon as its own is copied. Buffers that the user registered are not
-// modelled. Source: NCCL 2.28.9, src/device/all_reduce.h and its like, src/transport/nvls.cc.
+// each of them learns it as soon as its own is copied, but for each head some rank copies its block last.
+// Buffers that the user registered are not modelled. Source: NCCL 2.28.9, src/device/all_reduce.h and its like, src/transport/nvls.cc.
 
 #include <array>
 #include <cstdint>
@@ -46,6 +49,9 @@ class NvlsLanes : public Program {
   [[nodiscard]] Lane lane(Rank rank, std::uint32_t lane) const override;
   [[nodiscard]] std::uint64_t step_count(Rank rank, std::uint32_t lane) const override;
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override;
+  /// Of the loops with whole blocks, from the first one on that uses a slot again.
+  [[nodiscard]] std::optional<StepPeriod> period(Rank rank, std::uint32_t lane) const override;
+  [[nodiscard]] bool reduces_in_network() const override { return true; }
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
                                    std::uint32_t slot) const override;
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
@@ -80,6 +86,8 @@ class NvlsLanes : public Program {
   [[nodiscard]] virtual std::uint64_t reading_step(Rank, std::uint32_t /*channel*/) const {
     return 0;
   }
+  /// Loops after which each does what the one before it did, while blocks are whole.
+  [[nodiscard]] virtual std::uint64_t settling_loops() const { return slots_of_half; }
   /// Which lane of a head writes to the staging buffers of all; with the last step of its loop it no
   /// longer needs them.
   [[nodiscard]] virtual NvlsRole writer(Rank head, std::uint32_t channel) const = 0;
@@ -106,10 +114,15 @@ class NvlsLanes : public Program {
   [[nodiscard]] std::uint32_t others() const { return ranks_per_node_ - 1; }
 
   [[nodiscard]] std::uint64_t loops(std::uint32_t channel) const;
+  /// Those before the first one in which some block is not whole.
+  [[nodiscard]] std::uint64_t whole_loops(std::uint32_t channel) const;
   /// A head's block of a loop, in a buffer that holds those of all heads.
   [[nodiscard]] Block block(std::uint32_t channel, std::uint64_t loop, std::uint32_t head) const;
   /// A rank's own block of a loop, of AllGather's input and ReduceScatter's output.
   [[nodiscard]] Block own_block(std::uint32_t channel, std::uint64_t loop) const;
+
+  /// Of each half of a staging buffer.
+  static constexpr std::uint64_t slots_of_half = 8;
 
   /// The slot of the staging buffer for what is to be reduced, or for results.
   enum class Half : std::uint8_t { Reduce, Broadcast };
@@ -118,7 +131,7 @@ class NvlsLanes : public Program {
   [[nodiscard]] Span partial(std::uint32_t channel, std::uint32_t number, Bytes bytes) const;
 
   /// The step of the rank's scatter lane that brings its block for a head.
-  [[nodiscard]] StepRef scatter_step(std::uint32_t channel, std::uint64_t loop,
+  [[nodiscard]] StepRef scatter_step(Rank rank, std::uint32_t channel, std::uint64_t loop,
                                      std::uint32_t head) const;
   /// Makes a step wait until the rank's gather lane has emptied the slot of a loop; all steps of its
   /// lane have slot_phase(loop) as their phase.
@@ -141,9 +154,16 @@ class NvlsLanes : public Program {
                                         std::uint32_t head) const;
   [[nodiscard]] LanePlace place_of(std::uint32_t lane) const;
   [[nodiscard]] std::int64_t loop_elements(std::uint32_t channel) const;
-  /// Another rank of the node: those below the rank come first.
+  // The ranks of a node in a circle, heads before the others.
+  [[nodiscard]] std::uint32_t place_in_circle(Rank rank) const {
+    return place_of_number_[rank.index() % ranks_per_node_];
+  }
+  /// Another rank of the node: the next one in the circle comes first.
   [[nodiscard]] Rank other(Rank rank, std::uint32_t number) const;
   [[nodiscard]] std::uint32_t number_of_other(Rank rank, Rank other) const;
+  // In which order a rank takes the heads.
+  [[nodiscard]] std::uint32_t head_in_turn(Rank rank, std::uint32_t turn) const;
+  [[nodiscard]] std::uint32_t turn_of_head(Rank rank, std::uint32_t head) const;
   [[nodiscard]] Step scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const;
   [[nodiscard]] Step gather(Rank rank, std::uint32_t channel, std::uint64_t index) const;
 
@@ -152,6 +172,8 @@ class NvlsLanes : public Program {
   std::array<std::optional<std::uint32_t>, 5> positions_{};  ///< by role
   std::vector<Rank> heads_;
   std::vector<std::optional<std::uint32_t>> head_numbers_;  ///< by number within the node
+  std::vector<std::uint32_t> circle_;                       ///< numbers within the node
+  std::vector<std::uint32_t> place_of_number_;              ///< in circle_
   std::uint32_t ranks_per_node_;
   std::uint32_t partials_;
   Bytes element_;

@@ -1,0 +1,45 @@
+#include "topology/leg_memory.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace collsim {
+
+namespace {
+
+constexpr std::size_t legs_of_gpu = 32;
+constexpr std::size_t most_legs = std::size_t{1} << 17U;
+
+}  // namespace
+
+LegMemory::LegMemory(std::size_t gpus)
+    : entries_(std::bit_ceil(std::clamp(gpus * legs_of_gpu, legs_of_gpu, most_legs))) {}
+
+std::size_t LegMemory::place_of(const Key& key) const {
+  constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15U;  // Fibonacci hashing: 2^64 / golden ratio
+  constexpr unsigned half = 32;
+  std::uint64_t hash = ((std::uint64_t{key.from.value()} << half) | key.to.value()) * odd;
+  hash = ((hash ^ (hash >> half)) + key.connection) * odd;
+  return (hash >> half) & (entries_.size() - 1);
+}
+
+std::optional<LegMemory::Leg> LegMemory::find(const Key& key) const {
+  const Entry& entry = entries_[place_of(key)];
+  if (entry.count == unused || entry.key != key) {
+    return std::nullopt;
+  }
+  return Leg{{entry.links.data(), entry.count}, entry.latency};
+}
+
+void LegMemory::keep(const Key& key, std::span<const LinkId> links, Duration latency) {
+  if (links.size() > most_links) {
+    return;
+  }
+  Entry& entry = entries_[place_of(key)];
+  entry.key = key;
+  entry.count = static_cast<std::uint32_t>(links.size());
+  entry.latency = latency;
+  std::ranges::copy(links, entry.links.begin());
+}
+
+}  // namespace collsim
