@@ -74,6 +74,15 @@ class ShiftCheck {
   [[nodiscard]] ShiftFold orbits() const;
 
  private:
+  /// What of a connection's route does not follow from its links.
+  struct Path {
+    Route route;
+    std::vector<Duration> latency_by_level;  ///< of a single path none: it follows from the links
+    DeviceId sender;
+    bool through_host = false;
+    bool through_proxy = false;
+  };
+
   [[nodiscard]] std::uint32_t ranks() const { return job_->ranks(); }
   [[nodiscard]] std::uint32_t image(std::uint32_t rank) const {
     return (rank + shift_) % job_->ranks();
@@ -89,9 +98,8 @@ class ShiftCheck {
   [[nodiscard]] bool lane_fits(std::uint32_t rank, std::uint32_t lane, const LaneLook& first);
   [[nodiscard]] bool slot_fits(std::uint32_t first, std::uint32_t lane, std::uint32_t slot);
   [[nodiscard]] bool ends_fit(std::uint32_t rank, std::uint32_t lane, std::uint32_t slot) const;
-  [[nodiscard]] ConnectionRoute path(std::uint32_t rank, std::uint32_t lane, std::uint32_t slot);
-  [[nodiscard]] bool paths_fit(const ConnectionRoute& from, const ConnectionRoute& to,
-                               bool through_proxy);
+  [[nodiscard]] Path path(std::uint32_t rank, std::uint32_t lane, std::uint32_t slot);
+  [[nodiscard]] bool paths_fit(const Path& from, const Path& to);
   [[nodiscard]] bool hops_fit(std::span<const RouteHop> from, std::span<const RouteHop> to);
   [[nodiscard]] std::uint32_t proxy(DeviceId gpu) const {
     return static_cast<std::uint32_t>(cluster_->graph().links().size()) + gpu.value();
@@ -143,7 +151,7 @@ bool ShiftCheck::seems_fit() {
     random = mixed(random);
     const std::uint32_t slot = its->shape.send_slots[random % its->shape.send_slots.size()];
     if (!ends_fit(rank, lane, slot) ||
-        !paths_fit(path(rank, lane, slot), path(image(rank), lane, slot), false)) {
+        !paths_fit(path(rank, lane, slot), path(image(rank), lane, slot))) {
       return false;
     }
   }
@@ -218,21 +226,17 @@ bool ShiftCheck::fits() {
 
 /// Of a rank below the shift and all that it is mapped to, one after the other.
 bool ShiftCheck::slot_fits(std::uint32_t first, std::uint32_t lane, std::uint32_t slot) {
-  const WireProtocol protocol = charged_protocol(looks_[first][lane].lane);
-  const ConnectionRoute path_of_first = path(first, lane, slot);
-  if (path_of_first.host && options_->costs->rate(CostItem::HostRate)) {
+  const Path path_of_first = path(first, lane, slot);
+  if (path_of_first.through_host && options_->costs->rate(CostItem::HostRate)) {
     return false;
   }
-  const bool through_proxy =
-      protocol != WireProtocol::None && path_of_first.kind == PathKind::Network;
-  ConnectionRoute before = path_of_first;
+  Path before = path_of_first;
   for (std::uint32_t rank = first; rank < ranks(); rank += shift_) {
     if (!ends_fit(rank, lane, slot)) {
       return false;
     }
-    ConnectionRoute next =
-        rank + shift_ < ranks() ? path(rank + shift_, lane, slot) : path_of_first;
-    if (!paths_fit(before, next, through_proxy)) {
+    Path next = rank + shift_ < ranks() ? path(rank + shift_, lane, slot) : path_of_first;
+    if (!paths_fit(before, next)) {
       return false;
     }
     before = std::move(next);
@@ -254,16 +258,31 @@ bool ShiftCheck::ends_fit(std::uint32_t rank, std::uint32_t lane, std::uint32_t 
   return of_image == Connection{Rank(image(to.peer.value())), to.lane, to.slot};
 }
 
-ConnectionRoute ShiftCheck::path(std::uint32_t rank, std::uint32_t lane, std::uint32_t slot) {
-  return connection_route(at(rank, lane), slot,
-                          charged_protocol(job_->program->lane(Rank(rank), lane)));
+ShiftCheck::Path ShiftCheck::path(std::uint32_t rank, std::uint32_t lane, std::uint32_t slot) {
+  const Program& program = *job_->program;
+  if (options_->costs == nullptr && program.waypoints(Rank(rank), lane, slot) == Waypoints{}) {
+    // There is no proxy, and what the path is like follows from its links.
+    const Communicator& gpus = *job_->communicator;
+    const DeviceId from = gpus[rank];
+    const DeviceId to = gpus[program.send_to(Rank(rank), lane, slot).peer.index()];
+    const std::uint32_t channel = program.lane(Rank(rank), lane).channel;
+    Route route = cluster_->router().route(from, to, channel, &legs_);
+    if (!is_sprayed(route)) {
+      return {std::move(route), {}, from, false, false};
+    }
+  }
+  const WireProtocol protocol = charged_protocol(program.lane(Rank(rank), lane));
+  ConnectionRoute found = connection_route(at(rank, lane), slot, protocol);
+  const bool through_proxy = protocol != WireProtocol::None && found.kind == PathKind::Network;
+  return {std::move(found.route), std::move(found.latency_by_level), found.sender,
+          found.host.has_value(), through_proxy};
 }
 
-bool ShiftCheck::paths_fit(const ConnectionRoute& from, const ConnectionRoute& to,
-                           bool through_proxy) {
-  return from.kind == to.kind && from.host.has_value() == to.host.has_value() &&
-         from.latency_by_level == to.latency_by_level && hops_fit(from.route.hops, to.route.hops) &&
-         (!through_proxy || things_.set(proxy(from.sender), proxy(to.sender)));
+bool ShiftCheck::paths_fit(const Path& from, const Path& to) {
+  return from.through_host == to.through_host && from.through_proxy == to.through_proxy &&
+         from.route.latency == to.route.latency && from.latency_by_level == to.latency_by_level &&
+         hops_fit(from.route.hops, to.route.hops) &&
+         (!from.through_proxy || things_.set(proxy(from.sender), proxy(to.sender)));
 }
 
 bool ShiftCheck::hops_fit(std::span<const RouteHop> from, std::span<const RouteHop> to) {

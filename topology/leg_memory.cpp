@@ -24,18 +24,24 @@ std::size_t LegMemory::place_of(const Key& key) const {
 }
 
 std::optional<LegMemory::Leg> LegMemory::find(const Key& key) const {
-  const Entry& entry = entries_[place_of(key)];
-  if (entry.count == unused || entry.key != key) {
-    return std::nullopt;
+  const std::size_t place = place_of(key);
+  for (const std::size_t at : {place, place ^ 1U}) {
+    const Entry& entry = entries_[at];
+    if (entry.key == key && entry.count != unused) {
+      return Leg{{entry.links.data(), entry.count}, entry.latency};
+    }
   }
-  return Leg{{entry.links.data(), entry.count}, entry.latency};
+  return std::nullopt;
 }
 
 void LegMemory::keep(const Key& key, std::span<const LinkId> links, Duration latency) {
   if (links.size() > most_links) {
     return;
   }
-  Entry& entry = entries_[place_of(key)];
+  // Of two neighbours one makes room for the other, and the newest one stands in its own place.
+  const std::size_t place = place_of(key);
+  entries_[place ^ 1U] = entries_[place];
+  Entry& entry = entries_[place];
   entry.key = key;
   entry.count = static_cast<std::uint32_t>(links.size());
   entry.latency = latency;
