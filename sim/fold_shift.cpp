@@ -14,8 +14,8 @@ namespace {
 /// So many steps may be walked, of programs that do not say what their lanes do.
 constexpr std::uint64_t most_steps = std::uint64_t{1} << 22U;
 
-/// What stands for all lanes is kept in memory.
-constexpr std::uint32_t most_lanes_kept = std::uint32_t{1} << 20U;
+/// So many lanes and connections of those that stand for all are kept in memory.
+constexpr std::uint32_t most_kept = std::uint32_t{1} << 20U;
 
 /// A one-to-one map that becomes known one by one.
 class PartialMap {
@@ -96,7 +96,8 @@ class ShiftCheck {
   [[nodiscard]] std::optional<LaneLook> look(std::uint32_t rank, std::uint32_t lane);
   [[nodiscard]] bool lanes_fit();
   [[nodiscard]] bool lane_fits(std::uint32_t rank, std::uint32_t lane, const LaneLook& first);
-  [[nodiscard]] bool slot_fits(std::uint32_t first, std::uint32_t lane, std::uint32_t slot);
+  template <class Visit>
+  [[nodiscard]] bool for_each_slot(Visit visit) const;
   [[nodiscard]] bool ends_fit(std::uint32_t rank, std::uint32_t lane, std::uint32_t slot) const;
   [[nodiscard]] Path path(std::uint32_t rank, std::uint32_t lane, std::uint32_t slot);
   [[nodiscard]] bool paths_fit(const Path& from, const Path& to);
@@ -197,25 +198,13 @@ bool ShiftCheck::lanes_fit() {
   return true;
 }
 
-bool ShiftCheck::fits() {
-  if (!lanes_fit()) {
-    return false;
-  }
-  std::size_t most_lanes = 0;
-  for (const std::vector<LaneLook>& looks : looks_) {
-    most_lanes = std::max(most_lanes, looks.size());
-  }
-  for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
-    // Slot by slot, since ranks use the same parts of paths with neighbouring slots.
-    bool more = true;
-    for (std::size_t number = 0; more; ++number) {
-      more = false;
-      for (std::uint32_t rank = 0; rank < shift_; ++rank) {
-        if (lane >= looks_[rank].size() || number >= looks_[rank][lane].shape.send_slots.size()) {
-          continue;
-        }
-        more = true;
-        if (!slot_fits(rank, lane, looks_[rank][lane].shape.send_slots[number])) {
+/// Of the ranks below the shift. Whether all calls said yes.
+template <class Visit>
+bool ShiftCheck::for_each_slot(Visit visit) const {
+  for (std::uint32_t rank = 0; rank < shift_; ++rank) {
+    for (std::uint32_t lane = 0; lane < looks_[rank].size(); ++lane) {
+      for (const std::uint32_t slot : looks_[rank][lane].shape.send_slots) {
+        if (!visit(rank, lane, slot)) {
           return false;
         }
       }
@@ -224,24 +213,32 @@ bool ShiftCheck::fits() {
   return true;
 }
 
-/// Of a rank below the shift and all that it is mapped to, one after the other.
-bool ShiftCheck::slot_fits(std::uint32_t first, std::uint32_t lane, std::uint32_t slot) {
-  const Path path_of_first = path(first, lane, slot);
-  if (path_of_first.through_host && options_->costs->rate(CostItem::HostRate)) {
+/// The paths of `shift` neighbouring ranks are compared with those of the next ones, until they come round: these
+/// ranks have most of the parts of their paths in common.
+bool ShiftCheck::fits() {
+  if (!lanes_fit()) {
     return false;
   }
-  Path before = path_of_first;
-  for (std::uint32_t rank = first; rank < ranks(); rank += shift_) {
-    if (!ends_fit(rank, lane, slot)) {
+  std::vector<Path> before;
+  const bool begun = for_each_slot([&](std::uint32_t rank, std::uint32_t lane, std::uint32_t slot) {
+    before.push_back(path(rank, lane, slot));
+    const bool shares_host =
+        before.back().through_host && options_->costs->rate(CostItem::HostRate).has_value();
+    return !shares_host && before.size() <= most_kept;
+  });
+  for (std::uint32_t moved = shift_; begun && moved <= ranks(); moved += shift_) {
+    auto from = before.begin();
+    const bool fit = for_each_slot([&](std::uint32_t rank, std::uint32_t lane, std::uint32_t slot) {
+      Path to = path((rank + moved) % ranks(), lane, slot);
+      const bool its = ends_fit(rank + moved - shift_, lane, slot) && paths_fit(*from, to);
+      *from++ = std::move(to);
+      return its;
+    });
+    if (!fit) {
       return false;
     }
-    Path next = rank + shift_ < ranks() ? path(rank + shift_, lane, slot) : path_of_first;
-    if (!paths_fit(before, next)) {
-      return false;
-    }
-    before = std::move(next);
   }
-  return true;
+  return begun;
 }
 
 /// Whether the slot's other end is mapped to that of its image. Throws: NotFolded where the program makes no
@@ -361,7 +358,7 @@ std::optional<ShiftFold> fold_by_shift(const Cluster& cluster, const RunOptions&
     if (job.ranks() % shift != 0) {
       continue;
     }
-    if (job.first_lane[shift] > most_lanes_kept) {
+    if (job.first_lane[shift] > most_kept) {
       break;
     }
     if (!ShiftCheck(cluster, options, job, shift).seems_fit()) {

@@ -30,7 +30,7 @@ struct ShiftFold {
 
 /// Fills in where the job's lanes begin. Absent: no shift leaves the program as it is.
 /// Throws: NotFolded as FoldGraph; what programs and routes throw that make no sense.
-/// Complexity: O(connections · hops), some hundred nanoseconds each; memory O(links + lanes of k ranks).
+/// Complexity: O(connections · hops), some hundred nanoseconds each; memory O(links + connections of k ranks).
 [[nodiscard]] std::optional<ShiftFold> fold_by_shift(const Cluster& cluster,
                                                      const RunOptions& options, FoldJob& job);
 
