@@ -7,7 +7,7 @@ namespace collsim {
 
 namespace {
 
-constexpr std::size_t legs_of_gpu = 32;
+constexpr std::size_t legs_of_gpu = 16;
 constexpr std::size_t most_legs = std::size_t{1} << 17U;
 
 }  // namespace

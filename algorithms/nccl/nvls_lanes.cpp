@@ -35,16 +35,6 @@ NvlsLanes::NvlsLanes(const Execution& execution, NvlsShape shape)
     COLLSIM_ENSURE(head < head_numbers_.size() && !head_numbers_[head],
                    "each head is a rank of the node, once");
     head_numbers_[head] = number;
-    circle_.push_back(heads_[number].value());
-  }
-  place_of_number_.resize(ranks_per_node_);
-  for (std::uint32_t number = 0; number < ranks_per_node_; ++number) {
-    if (!head_numbers_[number]) {
-      circle_.push_back(number);
-    }
-  }
-  for (std::uint32_t place = 0; place < ranks_per_node_; ++place) {
-    place_of_number_[circle_[place]] = place;
   }
   scratch_.push_back(0);
   for (const ChannelWork& work : execution_.work) {
@@ -80,19 +70,11 @@ Rank NvlsLanes::head(std::uint32_t node, std::uint32_t number) const {
 
 Rank NvlsLanes::other(Rank rank, std::uint32_t number) const {
   const std::uint32_t first = node_of(rank) * ranks_per_node_;
-  return Rank(first + circle_[(place_in_circle(rank) + 1 + number) % ranks_per_node_]);
+  return Rank(first + number + (first + number < rank.value() ? 0 : 1));
 }
 
 std::uint32_t NvlsLanes::number_of_other(Rank rank, Rank other) const {
-  return (place_in_circle(other) + ranks_per_node_ - place_in_circle(rank) - 1) % ranks_per_node_;
-}
-
-std::uint32_t NvlsLanes::head_in_turn(Rank rank, std::uint32_t turn) const {
-  return (place_in_circle(rank) + 1 + turn) % head_count();
-}
-
-std::uint32_t NvlsLanes::turn_of_head(Rank rank, std::uint32_t head) const {
-  return (head + head_count() - (place_in_circle(rank) + 1) % head_count()) % head_count();
+  return other.value() % ranks_per_node_ - (other < rank ? 0 : 1);
 }
 
 std::int64_t NvlsLanes::loop_elements(std::uint32_t channel) const {
@@ -253,17 +235,16 @@ Step NvlsLanes::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
 
 Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const {
   const std::uint64_t loop = index / head_count();
-  const auto turn = static_cast<std::uint32_t>(index % head_count());
-  const std::uint32_t number = head_in_turn(rank, turn);
+  const auto number = static_cast<std::uint32_t>(index % head_count());
   const Block data = block(channel, loop, number);
   Step step;
   step.bytes = data.bytes;
   step.source = Span::contiguous(Buffer::Input, data.offset, data.bytes);
   step.destination = staging(channel, number, Half::Reduce, loop, data.bytes);
   step.movement = Movement::Post;
-  step.continues = turn > 0;
+  step.continues = number > 0;
   if (head_number(rank) != number) {
-    step.sends = {turn, 1};
+    step.sends = {number, 1};
   } else if (loop >= slots_of_half) {
     const LanePlace reader{channel, NvlsRole::Reduce};
     step.after = {lane_of(reader), (loop - slots_of_half) * steps_per_loop(rank, reader) +
@@ -274,31 +255,30 @@ Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) c
 
 Step NvlsLanes::gather(Rank rank, std::uint32_t channel, std::uint64_t index) const {
   const std::uint64_t loop = index / head_count();
-  const auto turn = static_cast<std::uint32_t>(index % head_count());
-  const std::uint32_t number = head_in_turn(rank, turn);
+  const auto number = static_cast<std::uint32_t>(index % head_count());
   const Block data = block(channel, loop, number);
   Step step;
   step.bytes = data.bytes;
   step.destination = Span::contiguous(Buffer::Output, data.offset, data.bytes);
   step.phase = loop;
-  step.continues = turn > 0;
+  step.continues = number > 0;
   if (head_number(rank) == number) {
     const LanePlace writing{channel, writer(rank, channel)};
     step.source = staging(channel, number, Half::Broadcast, loop, data.bytes);
     step.after = {lane_of(writing), (loop + 1) * steps_per_loop(rank, writing) - 1};
     return step;
   }
-  step.receives = {turn, 1};
+  step.receives = {number, 1};
   if (has(NvlsRole::Scatter) && execution_.call.in_place == InPlace::Yes) {
     // What has come contains the rank's own block, so it was read.
-    step.after = scatter_step(rank, channel, loop, number);
+    step.after = scatter_step(channel, loop, number);
   }
   return step;
 }
 
-StepRef NvlsLanes::scatter_step(Rank rank, std::uint32_t channel, std::uint64_t loop,
+StepRef NvlsLanes::scatter_step(std::uint32_t channel, std::uint64_t loop,
                                 std::uint32_t head) const {
-  return {lane_of({channel, NvlsRole::Scatter}), loop * head_count() + turn_of_head(rank, head)};
+  return {lane_of({channel, NvlsRole::Scatter}), loop * head_count() + head};
 }
 
 std::uint64_t NvlsLanes::slot_phase(std::uint64_t loop) {
@@ -315,13 +295,12 @@ void NvlsLanes::wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t l
 Connection NvlsLanes::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
   const LanePlace place = place_of(lane);
   if (place.role == NvlsRole::Scatter) {
-    const Rank to = head(node_of(rank), head_in_turn(rank, slot));
+    const Rank to = head(node_of(rank), slot);
     return {to, lane_of({place.channel, NvlsRole::Reduce}), number_of_other(to, rank)};
   }
   if (place.role != NvlsRole::Network && slot < others()) {
-    const Rank to = other(rank, slot);
-    return {to, lane_of({place.channel, NvlsRole::Gather}),
-            turn_of_head(to, head_number(rank).value())};
+    return {other(rank, slot), lane_of({place.channel, NvlsRole::Gather}),
+            head_number(rank).value()};
   }
   return send_away(rank, place, slot);
 }
@@ -329,14 +308,13 @@ Connection NvlsLanes::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot)
 Connection NvlsLanes::receive_from(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
   const LanePlace place = place_of(lane);
   if (place.role == NvlsRole::Gather) {
-    const Rank from = head(node_of(rank), head_in_turn(rank, slot));
+    const Rank from = head(node_of(rank), slot);
     return {from, lane_of({place.channel, writer(from, place.channel)}),
             number_of_other(from, rank)};
   }
   if (place.role == NvlsRole::Reduce && slot < others()) {
-    const Rank from = other(rank, slot);
-    return {from, lane_of({place.channel, NvlsRole::Scatter}),
-            turn_of_head(from, head_number(rank).value())};
+    return {other(rank, slot), lane_of({place.channel, NvlsRole::Scatter}),
+            head_number(rank).value()};
   }
   return receive_from_away(rank, place, slot);
 }

@@ -14,12 +14,9 @@
 // A loop moves one block for each head; the copies of a loop are one primitive. Messages are for the
 // other ranks of the node only: a head's own block and result are ordered by dependencies.
 //
-// Each rank takes the heads in turn, beginning with the one after itself, and is last itself: so all
-// ranks do the same, if all are heads, and one of them stands for all where that is asked for.
-//
 // Deviates: NCCL tells the heads that blocks are there when it has copied those of all heads; here
-// each of them learns it as soon as its own is copied, but for each head some rank copies its block last.
-// Buffers that the user registered are not modelled. Source: NCCL 2.28.9, src/device/all_reduce.h and its like, src/transport/nvls.cc.
+// each of them learns it as soon as its own is copied. Buffers that the user registered are not
+// modelled. Source: NCCL 2.28.9, src/device/all_reduce.h and its like, src/transport/nvls.cc.
 
 #include <array>
 #include <cstdint>
@@ -131,7 +128,7 @@ class NvlsLanes : public Program {
   [[nodiscard]] Span partial(std::uint32_t channel, std::uint32_t number, Bytes bytes) const;
 
   /// The step of the rank's scatter lane that brings its block for a head.
-  [[nodiscard]] StepRef scatter_step(Rank rank, std::uint32_t channel, std::uint64_t loop,
+  [[nodiscard]] StepRef scatter_step(std::uint32_t channel, std::uint64_t loop,
                                      std::uint32_t head) const;
   /// Makes a step wait until the rank's gather lane has emptied the slot of a loop; all steps of its
   /// lane have slot_phase(loop) as their phase.
@@ -154,16 +151,9 @@ class NvlsLanes : public Program {
                                         std::uint32_t head) const;
   [[nodiscard]] LanePlace place_of(std::uint32_t lane) const;
   [[nodiscard]] std::int64_t loop_elements(std::uint32_t channel) const;
-  // The ranks of a node in a circle, heads before the others.
-  [[nodiscard]] std::uint32_t place_in_circle(Rank rank) const {
-    return place_of_number_[rank.index() % ranks_per_node_];
-  }
-  /// Another rank of the node: the next one in the circle comes first.
+  /// Another rank of the node: those below the rank come first.
   [[nodiscard]] Rank other(Rank rank, std::uint32_t number) const;
   [[nodiscard]] std::uint32_t number_of_other(Rank rank, Rank other) const;
-  // In which order a rank takes the heads.
-  [[nodiscard]] std::uint32_t head_in_turn(Rank rank, std::uint32_t turn) const;
-  [[nodiscard]] std::uint32_t turn_of_head(Rank rank, std::uint32_t head) const;
   [[nodiscard]] Step scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const;
   [[nodiscard]] Step gather(Rank rank, std::uint32_t channel, std::uint64_t index) const;
 
@@ -172,8 +162,6 @@ class NvlsLanes : public Program {
   std::array<std::optional<std::uint32_t>, 5> positions_{};  ///< by role
   std::vector<Rank> heads_;
   std::vector<std::optional<std::uint32_t>> head_numbers_;  ///< by number within the node
-  std::vector<std::uint32_t> circle_;                       ///< numbers within the node
-  std::vector<std::uint32_t> place_of_number_;              ///< in circle_
   std::uint32_t ranks_per_node_;
   std::uint32_t partials_;
   Bytes element_;
