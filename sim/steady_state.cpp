@@ -8,6 +8,13 @@
 
 namespace collsim::detail {
 
+namespace {
+
+/// Looking takes about as long as simulating a tenth of a period.
+constexpr std::uint64_t periods_between_looks = 4;
+
+}  // namespace
+
 bool SteadyState::may_come(const Workload& workload, const RunOptions& options) {
   if (options.fold == FoldMode::Off || options.observer != nullptr || options.critical_path ||
       options.network != NetworkModel::Flow || workload.operations.size() != 1 ||
@@ -38,7 +45,7 @@ bool SteadyState::begin() {
   begun_ = true;
   marker_ = *marker;
   const StepPeriod& period = lanes_->period(marker_);
-  next_marker_ = period.first + period.length;
+  next_marker_ = period.first + periods_between_looks * period.length;
   return true;
 }
 
@@ -53,8 +60,8 @@ void SteadyState::look_closely(Time now) {
     return;
   }
   while (lanes_->has_reached(marker_, next_marker_)) {
-    next_marker_ += lanes_->period(marker_).length;
-    ++periods_;
+    next_marker_ += periods_between_looks * lanes_->period(marker_).length;
+    periods_ += periods_between_looks;
   }
   if (next_marker_ >= lanes_->period(marker_).end) {
     give_up();

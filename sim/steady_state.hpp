@@ -3,7 +3,7 @@
 // Steady states: of a run that repeats itself, periods are skipped.
 //
 // Programs say of which steps of a lane each does what the one a period before it did (Program::period).
-// Whenever a certain lane has done a period more, all that the rest of the run follows from is written
+// Whenever a certain lane has done a few periods more, all that the rest of the run follows from is written
 // down, relative to the instant and to the number of periods done: where each lane stands and what it
 // waits for; each message under way; what each transfer has left, and at which rate since when
 // (StateRecord). Nothing else matters: the order of events within an instant does not (network.hpp), and

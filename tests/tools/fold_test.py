@@ -47,7 +47,7 @@ class Fold(program.Case):
                         ["dgx-h100-x4", "--set", "fabric.routing=ecmp"], ["dgx-h100-x4", "--gpus-per-node", "4"],
                         ["dgx-h100-x4", "--set", "fabric.link.bandwidth=100 Gb/s"]):
             for algorithm in "nvls", "nvls-tree":
-                words = ["run", "all_reduce", "--cluster", *cluster, "--algorithm", algorithm, "--bytes", "700MB"]
+                words = ["run", "all_reduce", "--cluster", *cluster, "--algorithm", algorithm, "--bytes", "1500MB"]
                 with self.subTest(words):
                     done = self.run_program(*words, "--format", "json")
                     if done.returncode == 2:
