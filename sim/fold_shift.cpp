@@ -304,6 +304,7 @@ bool ShiftCheck::hops_fit(std::span<const RouteHop> from, std::span<const RouteH
 }
 
 ShiftFold ShiftCheck::orbits() const {
+  COLLSIM_ENSURE(shift_ > 0, "a shift by no rank");
   std::vector<RankClass> classes;
   for (std::uint32_t rank = 0; rank < shift_; ++rank) {
     RankClass ranks_alike;
