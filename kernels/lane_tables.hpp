@@ -106,7 +106,8 @@ struct Failure {
 struct LaunchTable {
   BlockTable* blocks;
   Failure* failure;
-  std::uint64_t patience;  ///< nanoseconds that a wait may take
+  const std::uint64_t* abort;  ///< not 0 there: all waits end; written by the host
+  std::uint64_t patience;      ///< nanoseconds that a wait may take
   /// Flags of LL run from 1 to this number, then from 1 again; even, at least twice any number of slots.
   std::uint32_t flags;
   std::uint32_t lines;  ///< not 0: LL, else Simple

@@ -82,7 +82,7 @@ StageOutcome measure_figures(std::size_t gpus, const Deadline& deadline,
            [] { return engine_rate(EngineCopy::HostToDevice, array_bytes); });
   list.add({"device_to_host", {}, 0, "B/s"},
            [] { return engine_rate(EngineCopy::DeviceToHost, array_bytes); });
-  if (gpus > 1 && gpu_of_ranks(2).back() == 1) {
+  if (gpus > 1 && gpu_of_ranks(2, GpuUse::Peers).back() == 1) {
     add_peer_figures(list);
   } else {
     stage.notes.emplace_back("no second GPU whose memory the first can use: no figures of peers");

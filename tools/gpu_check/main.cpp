@@ -113,8 +113,6 @@ class Check {
       write("gpu_figures.json", plain_figures(hardware_, facts_.runtime, common_.date, figures));
     }
     if (wants("nccl")) {
-      // Read when NCCL first looks: since 2.30.3 it lets ranks share a GPU.
-      setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
       std::vector<MeasuredRun> runs;
       report("NCCL", time_nccl(options_.ranks, common_, deadline_, runs));
       write_runs("nccl.json", runs);

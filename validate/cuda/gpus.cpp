@@ -14,12 +14,23 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+std::string reason_for_no_gpu(cudaError_t answer) {
+  if (answer == cudaSuccess) {
+    return "CUDA sees 0 devices";
+  }
+  // What CUDA calls a driver that is too old may be none at all.
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+    return "NVIDIA's driver is not installed";
+  }
+  return std::string("CUDA says: ") + cudaGetErrorString(answer);
+}
+
 int gpu_count() {
   int count = 0;
   const cudaError_t answer = cudaGetDeviceCount(&count);
   if (answer != cudaSuccess || count == 0) {
-    const std::string why = answer == cudaSuccess ? "0 devices" : cudaGetErrorString(answer);
-    throw InputError("no GPU: cudaGetDeviceCount says: " + why, "--backend",
+    throw InputError("no GPU: " + reason_for_no_gpu(answer), "--backend",
                      "--backend host runs the same programs on threads of this machine");
   }
   return count;
@@ -64,9 +75,10 @@ CudaFacts require_gpus() {
   return facts;
 }
 
-std::vector<std::uint32_t> gpu_of_ranks(std::uint32_t ranks) {
+std::vector<std::uint32_t> gpu_of_ranks(std::uint32_t ranks, GpuUse use) {
   const auto count = static_cast<std::uint32_t>(gpu_count());
-  const std::uint32_t used = all_are_peers(static_cast<int>(count)) ? count : 1;
+  const bool all = use == GpuUse::Any || all_are_peers(static_cast<int>(count));
+  const std::uint32_t used = all ? count : 1;
   std::vector<std::uint32_t> gpus;
   gpus.reserve(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -75,6 +87,19 @@ std::vector<std::uint32_t> gpu_of_ranks(std::uint32_t ranks) {
                                  : static_cast<std::uint32_t>(std::uint64_t{rank} * used / ranks));
   }
   return gpus;
+}
+
+std::uint32_t gpu_of_process(const std::vector<std::string>& hosts, std::uint32_t rank,
+                             GpuUse use) {
+  std::uint32_t before = 0;
+  std::uint32_t here = 0;
+  for (std::uint32_t other = 0; other < hosts.size(); ++other) {
+    if (hosts[other] == hosts[rank]) {
+      before += other < rank ? 1 : 0;
+      ++here;
+    }
+  }
+  return gpu_of_ranks(here, use)[before];
 }
 
 }  // namespace collsim

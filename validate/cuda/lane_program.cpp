@@ -76,6 +76,16 @@ bool says_lines(const Program& program) {
   return true;
 }
 
+std::uint64_t lanes_of_ll128(const Program& program) {
+  std::uint64_t lanes = 0;
+  for (std::uint32_t rank = 0; rank < program.call().ranks; ++rank) {
+    for (std::uint32_t lane = 0; lane < program.lane_count(Rank(rank)); ++lane) {
+      lanes += program.lane(Rank(rank), lane).protocol == WireProtocol::LL128 ? 1 : 0;
+    }
+  }
+  return lanes;
+}
+
 template <class T>
 T* at(std::byte* arena, std::size_t offset) {
   return reinterpret_cast<T*>(arena + offset);  // NOLINT(*-reinterpret-cast): bytes until here
@@ -189,6 +199,9 @@ LaneProgram::LaneProgram(const Program& program, LaneWire wire)
     }
   }
   check_messages();
+  if (wire == LaneWire::AsProgram && lines_) {
+    replaced_lanes_ = lanes_of_ll128(program);
+  }
 }
 
 void LaneProgram::check_messages() const {
@@ -325,10 +338,15 @@ std::vector<BlockTable> LaneProgram::blocks(Rank rank, std::byte* arena) const {
 }
 
 kernels::LaunchTable LaneProgram::launch(BlockTable* blocks, kernels::Failure* failure,
-                                         std::uint64_t patience_ns) const {
-  return {blocks,           failure,
-          patience_ns,      kernels::all_flags,
-          lines_ ? 1U : 0U, static_cast<std::uint32_t>(call_.op)};
+                                         const std::uint64_t* abort,
+                                         std::chrono::nanoseconds patience) const {
+  return {blocks,
+          failure,
+          abort,
+          static_cast<std::uint64_t>(patience.count()),
+          kernels::all_flags,
+          lines_ ? 1U : 0U,
+          static_cast<std::uint32_t>(call_.op)};
 }
 
 std::string LaneProgram::text_of(const kernels::Failure& failure) const {
@@ -347,6 +365,12 @@ std::string LaneProgram::text_of(const kernels::Failure& failure) const {
   }
   return "rank " + std::to_string(failure.rank) + ", lane " + std::to_string(failure.lane) +
          ", has run its steps and waits for those of lane " + std::to_string(failure.index);
+}
+
+void describe_lanes(const LaneProgram& program, ExecutionOutcome& outcome) {
+  outcome.emulated_steps = program.emulated_steps();
+  outcome.replaced_lanes = program.replaced_lanes();
+  outcome.wire = program.lines() ? "LL" : "Simple";
 }
 
 }  // namespace collsim

@@ -6,6 +6,7 @@
 // counters); then its tables. The same layout serves a GPU and the threads of the host; only addresses differ.
 // What each message carries is settled here: the two ends of a connection must agree message by message.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "algorithms/program.hpp"
 #include "kernels/lane_tables.hpp"
+#include "validate/execution/outcome.hpp"
 #include "validate/execution/rank_memory.hpp"
 #include "validate/execution/script.hpp"
 
@@ -36,6 +38,8 @@ class LaneProgram {
   [[nodiscard]] DataType type() const { return call_.type; }
   [[nodiscard]] const CollectiveCall& call() const { return call_; }
   [[nodiscard]] bool lines() const { return lines_; }
+  /// Lanes of a call that say LL128 and run as LL.
+  [[nodiscard]] std::uint64_t replaced_lanes() const { return replaced_lanes_; }
   /// Steps of a call that NVLink's switch would take.
   [[nodiscard]] std::uint64_t emulated_steps() const;
 
@@ -62,7 +66,8 @@ class LaneProgram {
   [[nodiscard]] std::vector<kernels::BlockTable> blocks(Rank rank, std::byte* arena) const;
   /// What a launch of such blocks is told.
   [[nodiscard]] kernels::LaunchTable launch(kernels::BlockTable* blocks, kernels::Failure* failure,
-                                            std::uint64_t patience_ns) const;
+                                            const std::uint64_t* abort,
+                                            std::chrono::nanoseconds patience) const;
 
   /// "rank 1, lane 0, step 3, waits for a message from rank 0, lane 0".
   [[nodiscard]] std::string text_of(const kernels::Failure& failure) const;
@@ -114,9 +119,13 @@ class LaneProgram {
 
   CollectiveCall call_;
   bool lines_ = false;
+  std::uint64_t replaced_lanes_ = 0;
   std::vector<Plan> plans_;
   std::vector<std::vector<std::uint32_t>> in_of_out_;  ///< by rank and out port
   std::vector<std::vector<std::uint32_t>> out_of_in_;  ///< by rank and in port
 };
+
+/// What a run of the program has to say of how it was run.
+void describe_lanes(const LaneProgram& program, ExecutionOutcome& outcome);
 
 }  // namespace collsim
