@@ -22,7 +22,7 @@ def main():
                            (["--rank", "1"], "error: --rank: no such option\n"),
                            (["--only"], "error: --only: needs a value\n"),
                            (["--only", "all"],
-                            'error: --only: expected check, smallest, times, nccl or figures, got "all"\n')]:
+                            'error: --only: expected check, smallest, processes, times, nccl or figures, got "all"\n')]:
         done = run(options.driver, *words)
         assert (done.returncode, done.stderr) == (2, message), done
 

@@ -63,7 +63,7 @@ std::string name_of_call(const CollectiveCall& call, std::string_view algorithm)
 }
 
 void check_request(const Algorithm& algorithm, const ProgramRequest& request,
-                   const Deadline& deadline, StageOutcome& stage) {
+                   const StageLimit& deadline, StageOutcome& stage) {
   if (!implements(algorithm, request.call.kind) || algorithm.obstacle(request)) {
     return;
   }
@@ -125,7 +125,7 @@ ExecutionRequest timed_request(std::int64_t bytes) {
 }
 
 void time_algorithm(const Algorithm& algorithm, CollectiveKind kind, LaneWire wire,
-                    std::uint32_t ranks, const Deadline& deadline, MeasuredRun& run_of_wire,
+                    std::uint32_t ranks, const StageLimit& deadline, MeasuredRun& run_of_wire,
                     StageOutcome& stage) {
   constexpr std::int64_t largest = std::int64_t{64} << 20U;
   constexpr std::int64_t largest_lines = std::int64_t{1} << 20U;
@@ -159,7 +159,7 @@ void time_algorithm(const Algorithm& algorithm, CollectiveKind kind, LaneWire wi
 constexpr const char* sharing_variable = "NCCL_MULTI_RANK_GPU_ENABLE";
 
 void time_calls_of_nccl(const NcclFacts& facts, std::uint32_t ranks, const MeasuredRun& common,
-                        const Deadline& deadline, std::vector<MeasuredRun>& runs,
+                        const StageLimit& deadline, std::vector<MeasuredRun>& runs,
                         StageOutcome& stage) {
   NcclGroup group(ranks);
   for (const CollectiveKind kind : all_kinds) {
@@ -197,7 +197,7 @@ void time_calls_of_nccl(const NcclFacts& facts, std::uint32_t ranks, const Measu
 
 }  // namespace
 
-StageOutcome check_programs(std::uint32_t ranks, bool smallest, const Deadline& deadline) {
+StageOutcome check_programs(std::uint32_t ranks, bool smallest, const StageLimit& deadline) {
   StageOutcome stage;
   for (const CollectiveKind kind : all_kinds) {
     const std::vector<std::int64_t> counts =
@@ -230,8 +230,8 @@ StageOutcome check_programs(std::uint32_t ranks, bool smallest, const Deadline& 
   return stage;
 }
 
-StageOutcome time_programs(std::uint32_t ranks, const MeasuredRun& common, const Deadline& deadline,
-                           std::vector<MeasuredRun>& runs) {
+StageOutcome time_programs(std::uint32_t ranks, const MeasuredRun& common,
+                           const StageLimit& deadline, std::vector<MeasuredRun>& runs) {
   StageOutcome stage;
   for (const CollectiveKind kind : all_kinds) {
     for (const Algorithm& algorithm : algorithms()) {
@@ -253,7 +253,7 @@ StageOutcome time_programs(std::uint32_t ranks, const MeasuredRun& common, const
   return stage;
 }
 
-StageOutcome time_nccl(std::uint32_t ranks, const MeasuredRun& common, const Deadline& deadline,
+StageOutcome time_nccl(std::uint32_t ranks, const MeasuredRun& common, const StageLimit& deadline,
                        std::vector<MeasuredRun>& runs) {
   StageOutcome stage;
   try {

@@ -50,6 +50,9 @@ enum class GpuUse : std::uint8_t {
 [[nodiscard]] std::uint32_t gpu_of_process(const std::vector<std::string>& hosts,
                                            std::uint32_t rank, GpuUse use);
 
+/// Lets each of the first so many GPUs use the memory of the others; another one may be current then. Throws: CudaError.
+void enable_peers(std::uint32_t gpus);
+
 /// Times a program on GPUs and checks its data, all ranks in this process.
 /// Throws: as LaneProgram and require_gpus; InputError where the blocks of a GPU's ranks do not fit on it together (they
 /// would wait for each other for ever), or its memory does not suffice; ExecutionError where a wait took too long; CudaError.

@@ -21,23 +21,6 @@ CudaExecution::CudaExecution(const Program& program, const CudaOptions& options,
   }
 }
 
-void CudaExecution::enable_peers(std::uint32_t gpus) {
-  for (std::uint32_t i = 0; i < gpus; ++i) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(static_cast<int>(i)));
-    for (std::uint32_t peer = 0; peer < gpus; ++peer) {
-      if (peer == i) {
-        continue;
-      }
-      const cudaError_t answer = cudaDeviceEnablePeerAccess(static_cast<int>(peer), 0);
-      if (answer == cudaErrorPeerAccessAlreadyEnabled) {
-        static_cast<void>(cudaGetLastError());
-      } else {
-        COLLSIM_CUDA_CHECK(answer);
-      }
-    }
-  }
-}
-
 void require_allocated(cudaError_t answer, int device, Rank rank, std::size_t bytes) {
   if (answer == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());

@@ -35,7 +35,6 @@ class CudaExecution {
   Duration run_graph(std::uint32_t calls);
 
  private:
-  void enable_peers(std::uint32_t gpus);
   void place_ranks(const std::vector<std::uint32_t>& gpus);
   void write_tables();
   void load(int device, std::chrono::milliseconds patience);

@@ -89,6 +89,23 @@ std::vector<std::uint32_t> gpu_of_ranks(std::uint32_t ranks, GpuUse use) {
   return gpus;
 }
 
+void enable_peers(std::uint32_t gpus) {
+  for (std::uint32_t i = 0; i < gpus; ++i) {
+    COLLSIM_CUDA_CHECK(cudaSetDevice(static_cast<int>(i)));
+    for (std::uint32_t peer = 0; peer < gpus; ++peer) {
+      if (peer == i) {
+        continue;
+      }
+      const cudaError_t answer = cudaDeviceEnablePeerAccess(static_cast<int>(peer), 0);
+      if (answer == cudaErrorPeerAccessAlreadyEnabled) {
+        static_cast<void>(cudaGetLastError());
+      } else {
+        COLLSIM_CUDA_CHECK(answer);
+      }
+    }
+  }
+}
+
 std::uint32_t gpu_of_process(const std::vector<std::string>& hosts, std::uint32_t rank,
                              GpuUse use) {
   std::uint32_t before = 0;

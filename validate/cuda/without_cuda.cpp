@@ -19,6 +19,8 @@ CudaFacts require_gpus() { refuse(": it has no kernels to run on a GPU"); }
 
 std::vector<std::uint32_t> gpu_of_ranks(std::uint32_t /*ranks*/, GpuUse /*use*/) { refuse(""); }
 
+void enable_peers(std::uint32_t /*gpus*/) { refuse(""); }
+
 std::uint32_t gpu_of_process(const std::vector<std::string>& /*hosts*/, std::uint32_t /*rank*/,
                              GpuUse /*use*/) {
   refuse("");
