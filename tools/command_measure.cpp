@@ -24,7 +24,8 @@ Exit measure_on_host(const MeasureCommand& command, const MeasurePlan& plan) {
   require_threads(plan.ranks, "--ranks");
   require_memory(command, plan);
   const std::vector<MeasuredLine> lines = run_plan(command, plan, execute_on_host);
-  return show_measured(command, plan, lines, std::vector<RankPlace>(plan.ranks, place_here()));
+  return show_measured(command, plan, lines,
+                       std::vector<RankPlace>(plan.ranks, place_here(machine_facts().host)));
 }
 
 Exit measure_gpus(const MeasureCommand& command) {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "tools/format_text.hpp"
+#include "tools/machine_facts.hpp"
 #include "topology/error.hpp"
 #include "validate/cuda/lane_group.hpp"
 
@@ -91,15 +91,16 @@ Execute GpuBackend::execute(std::uint32_t ranks) {
 std::vector<RankPlace> GpuBackend::places(std::uint32_t ranks) const {
   std::vector<RankPlace> places;
   places.reserve(ranks);
+  const std::string host = machine_facts().host;
   for (const std::uint32_t gpu : gpu_of_ranks(ranks, use())) {
-    places.push_back(place_here());
+    places.push_back(place_here(host));
     places.back().gpu = RankGpu{gpu, facts_.gpus[gpu].bus, facts_.gpus[gpu].name};
   }
   return places;
 }
 
 RankGpu GpuBackend::take_gpu(ProcessGroup& group) {
-  const std::vector<std::string> hosts = group.exchange(place_here().host);
+  const std::vector<std::string> hosts = group.exchange(machine_facts().host);
   if (!nccl_) {
     require_one_host(hosts);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/machine_facts.hpp"
 #include "tools/measure_gpus.hpp"
 #include "tools/measure_run.hpp"
 #include "tools/measure_show.hpp"
@@ -41,7 +42,7 @@ Exit measure_as_rank(const MeasureCommand& command, const MeasurePlan& plan, Tcp
     gpus.emplace(command);
   }
   TcpGroup group(place);
-  RankPlace here = place_here();
+  RankPlace here = place_here(machine_facts().host);
   if (gpus) {
     here.gpu = gpus->take_gpu(group);
   }

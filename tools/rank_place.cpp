@@ -7,7 +7,6 @@
 #include <sstream>
 #include <utility>
 
-#include "tools/machine_facts.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -47,8 +46,8 @@ RankPlace read_place(const std::string& text) {
 
 }  // namespace
 
-RankPlace place_here() {
-  return {machine_facts().host, static_cast<std::uint32_t>(getpid()), std::nullopt};
+RankPlace place_here(const std::string& host) {
+  return {host, static_cast<std::uint32_t>(getpid()), std::nullopt};
 }
 
 std::vector<RankPlace> exchange_places(ProcessGroup& group, const RankPlace& own) {

@@ -25,8 +25,8 @@ struct RankPlace {
   std::optional<RankGpu> gpu;  ///< of backends that have any
 };
 
-/// This process on this machine.
-[[nodiscard]] RankPlace place_here();
+/// This process, on the machine of that name.
+[[nodiscard]] RankPlace place_here(const std::string& host);
 
 /// Everyone's, by rank. What others say is made printable. Throws: as ProcessGroup::exchange.
 [[nodiscard]] std::vector<RankPlace> exchange_places(ProcessGroup& group, const RankPlace& own);

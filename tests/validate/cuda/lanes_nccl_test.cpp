@@ -26,6 +26,7 @@ TEST_CASE("the GPU's interpreter runs NCCL's programs, LL as LL, a multicast as 
     const LaneProgram lanes(*program.program, LaneWire::AsProgram);
     CAPTURE(program.algorithm);
     CHECK(lanes.lines() == (protocol != nccl::Protocol::Simple));
+    CHECK((lanes.replaced_lanes() > 0) == (protocol == nccl::Protocol::LL128));
     CHECK((lanes.emulated_steps() > 0) == (algorithm == nccl::Algorithm::Nvls));
     CHECK(wrong_after_lanes(*program.program, {}) == "");
     ran.insert(program.algorithm);
