@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kernels/cuda_handles.hpp"
@@ -48,6 +49,9 @@ class CudaExecution {
   /// By GPU. Last: they go first, and wait until nothing runs that might use the memory.
   std::vector<std::unique_ptr<CudaLanes>> lanes_;
 };
+
+/// Which one of the machine it is: "0000:1b:00.0". Throws: CudaError.
+[[nodiscard]] std::string bus_of_gpu(int device);
 
 /// What a GPU's memory lacks for an allocation, as both backends say it. Throws: InputError where `answer` says so; CudaError.
 void require_allocated(cudaError_t answer, int device, Rank rank, std::size_t bytes);

@@ -5,6 +5,8 @@
 #include "kernels/cuda_check.hpp"
 #include "topology/error.hpp"
 #include "validate/cuda/cuda_backend.hpp"
+#include "validate/cuda/cuda_execution.hpp"
+#include "validate/cuda/gpu_shares.hpp"
 
 namespace collsim {
 
@@ -53,6 +55,14 @@ bool all_are_peers(int count) {
 
 }  // namespace
 
+std::string bus_of_gpu(int device) {
+  constexpr int longest = 32;
+  std::string bus(longest, '\0');
+  COLLSIM_CUDA_CHECK(cudaDeviceGetPCIBusId(bus.data(), longest, device));
+  bus.resize(bus.find('\0'));
+  return bus;
+}
+
 CudaFacts require_gpus() {
   CudaFacts facts;
   const int count = gpu_count();
@@ -60,11 +70,7 @@ CudaFacts require_gpus() {
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp properties{};
     COLLSIM_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-    constexpr int bus_text = 32;
-    std::string bus(bus_text, '\0');
-    COLLSIM_CUDA_CHECK(cudaDeviceGetPCIBusId(bus.data(), bus_text, device));
-    bus.resize(bus.find('\0'));
-    facts.gpus.push_back({properties.name, bus, properties.totalGlobalMem,
+    facts.gpus.push_back({properties.name, bus_of_gpu(device), properties.totalGlobalMem,
                           static_cast<std::uint32_t>(properties.multiProcessorCount)});
   }
   int version = 0;
@@ -78,15 +84,7 @@ CudaFacts require_gpus() {
 std::vector<std::uint32_t> gpu_of_ranks(std::uint32_t ranks, GpuUse use) {
   const auto count = static_cast<std::uint32_t>(gpu_count());
   const bool all = use == GpuUse::Any || all_are_peers(static_cast<int>(count));
-  const std::uint32_t used = all ? count : 1;
-  std::vector<std::uint32_t> gpus;
-  gpus.reserve(ranks);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    // The first `used` ranks have one GPU each; more ranks than GPUs share them in blocks.
-    gpus.push_back(ranks <= used ? rank
-                                 : static_cast<std::uint32_t>(std::uint64_t{rank} * used / ranks));
-  }
-  return gpus;
+  return gpus_by_rank(ranks, all ? count : 1);
 }
 
 void enable_peers(std::uint32_t gpus) {
@@ -108,15 +106,8 @@ void enable_peers(std::uint32_t gpus) {
 
 std::uint32_t gpu_of_process(const std::vector<std::string>& hosts, std::uint32_t rank,
                              GpuUse use) {
-  std::uint32_t before = 0;
-  std::uint32_t here = 0;
-  for (std::uint32_t other = 0; other < hosts.size(); ++other) {
-    if (hosts[other] == hosts[rank]) {
-      before += other < rank ? 1 : 0;
-      ++here;
-    }
-  }
-  return gpu_of_ranks(here, use)[before];
+  const HostShare share = share_of_host(hosts, rank);
+  return gpu_of_ranks(share.ranks, use)[share.index];
 }
 
 }  // namespace collsim

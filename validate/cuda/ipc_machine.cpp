@@ -105,11 +105,7 @@ void IpcMachine::fill(std::span<std::byte> memory, std::byte pattern) {
 
 BlockRoom IpcMachine::room(DataType type) const {
   COLLSIM_CUDA_CHECK(cudaSetDevice(device_));
-  constexpr int bus_text = 32;
-  std::string bus(bus_text, '\0');
-  COLLSIM_CUDA_CHECK(cudaDeviceGetPCIBusId(bus.data(), bus_text, device_));
-  bus.resize(bus.find('\0'));
-  return {"GPU " + bus, kernels::resident_blocks(type, options_.threads)};
+  return {"GPU " + bus_of_gpu(device_), kernels::resident_blocks(type, options_.threads)};
 }
 
 void IpcMachine::load(const LaneProgram& program, const std::vector<kernels::BlockTable>& blocks,

@@ -33,7 +33,7 @@ ExecutionRequest twice() {
 }
 
 /// All algorithms that have the collective over both wires, one after the other in the same group.
-std::string wrong_in_group(ProgramRequest request, ProcessGroup& group) {
+std::string wrong_in_group(const ProgramRequest& request, ProcessGroup& group) {
   int programs = 0;
   for (const Algorithm& algorithm : algorithms()) {
     if (!implements(algorithm, request.call.kind) || algorithm.obstacle(request)) {
