@@ -4,15 +4,16 @@
 //
 // A template over the machine: a GPU (device_machine.cuh) or threads of the host (host_machine.hpp), so that the host runs
 // the very source that the GPU does. A machine gives thread(), threads(), barrier(); acquire() of a counter, fence() and publish();
-// load() and store() of plain memory, load_line() and store_line() of LL's; now() in nanoseconds, relax(), claim().
+// load() and store() of plain memory, load_line() and store_line() of LL's, load_flagged() and store_flagged() of LL128's, whose lines
+// line_threads of a team of team_threads share, which meet_team() gathers and any_of_team() asks; now() in nanoseconds, relax(), claim().
 //
 // Simple: data, then a fence, then the count of messages; the receiver reads behind an acquire of that count (move_packs.hpp). LL:
-// data travel beside flags, the message's number: no fence, no count (move_lines.hpp). In both, a slot is free again when the
-// receiver's count of taken messages says so.
+// and LL128: data travel beside flags, the message's number: no fence, no count (move_lines.hpp, move_wide_lines.hpp). In all, a slot is
+// free again when the receiver's count of taken messages says so.
 // Differs from the interpreter of processors (validate/execution/rank_run.hpp) in one point: a step waits for its messages *and*
 // for room before it moves anything; programs that only the taking of messages ahead of room keeps going time out here, and say so.
-// NVLink SHARP's steps are loops over what all ranks have sent. LL128's lanes run as LL.
-// Sources: NCCL src/device/prims_simple.h, prims_ll.h; PTX ISA, memory consistency model.
+// NVLink SHARP's steps are loops over what all ranks have sent.
+// Sources: NCCL src/device/prims_simple.h, prims_ll.h, prims_ll128.h; PTX ISA, memory consistency model.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include "kernels/lane_tables.hpp"
 #include "kernels/move_lines.hpp"
 #include "kernels/move_packs.hpp"
+#include "kernels/move_wide_lines.hpp"
 #include "kernels/operators.hpp"
 
 namespace collsim::kernels {
@@ -74,8 +76,17 @@ class LaneRun {
   }
 
  private:
-  [[nodiscard]] COLLSIM_MACHINE_CODE std::uint32_t flag_of(std::uint64_t position) const {
-    return static_cast<std::uint32_t>(position % launch_.flags) + 1;
+  /// Of a message; 0: it has none. LL128's never recur.
+  [[nodiscard]] COLLSIM_MACHINE_CODE std::uint64_t flag_of(std::uint64_t position) const {
+    switch (launch_.wire) {
+      case WireKind::Simple:
+        break;
+      case WireKind::Lines:
+        return position % launch_.flags + 1;
+      case WireKind::WideLines:
+        return position + 1;
+    }
+    return 0;
   }
 
   /// By one thread: waits for all that the step needs, and finds its ends. False: it took too long.
@@ -100,7 +111,7 @@ class LaneRun {
     for (std::uint32_t i = 0; i < step.ins; ++i) {
       const PortTable& port = rank_.in[step.first_in + i];
       // Lines say for themselves that they are there.
-      if (launch_.lines == 0 &&
+      if (launch_.wire == WireKind::Simple &&
           !reaches(context_, port.sent, port.position + 1, WaitedFor::Message, step.first_in + i)) {
         return false;
       }
@@ -129,7 +140,7 @@ class LaneRun {
       // A line that short messages leave out keeps an old flag. Twice before flags recur every slot is written whole, so that no
       // line has a flag that is as old as that. Source: NCCL's NCCL_LL_CLEAN_MASK.
       const std::uint64_t half = launch_.flags / 2;
-      if (port.position % half + port.slot_count >= half) {
+      if (launch_.wire == WireKind::Lines && port.position % half + port.slot_count >= half) {
         end.clean = port.slot_bytes / line_bytes;
       }
       state_.outputs[count++] = end;
@@ -144,8 +155,7 @@ class LaneRun {
   [[nodiscard]] COLLSIM_MACHINE_CODE End slot_of(const PortTable& port, std::uint64_t bytes,
                                                  std::uint32_t index) const {
     std::byte* const start = port.slots + port.position % port.slot_count * port.slot_bytes;
-    const std::uint32_t flag = launch_.lines == 0 ? 0 : flag_of(port.position);
-    return End{start, start, bytes, bytes, 0, flag, index};
+    return End{start, start, bytes, bytes, 0, flag_of(port.position), index};
   }
   [[nodiscard]] COLLSIM_MACHINE_CODE static End end_of(const SpanTable& span) {
     return End{span.start, span.start, span.run, span.stride, 0, 0, 0};
@@ -157,7 +167,7 @@ class LaneRun {
     for (std::uint32_t i = 0; i < step.outs; ++i) {
       PortTable& port = rank_.out[step.first_out + i];
       ++port.position;
-      if (launch_.lines == 0) {
+      if (launch_.wire == WireKind::Simple) {
         machine_.publish(port.sent, port.position);
       }
     }
@@ -189,10 +199,13 @@ class LaneRun {
     if (state_.input_count == 0) {
       return;
     }
-    if (launch_.lines != 0) {
-      LineMover<Machine>(context_, bytes).template move<Operator, T>();
-    } else {
-      move_packs<Operator, T>(machine_, state_, bytes);
+    switch (launch_.wire) {
+      case WireKind::Simple:
+        return move_packs<Operator, T>(machine_, state_, bytes);
+      case WireKind::Lines:
+        return LineMover<Machine>(context_, bytes).template move<Operator, T>();
+      case WireKind::WideLines:
+        return WideLineMover<Machine>(context_, bytes).template move<Operator, T>();
     }
   }
 

@@ -1,22 +1,19 @@
 #pragma once
 
 // How a block of threads moves a step's bytes by lines of LL: each 8 bytes of data in two halves, each half beside its flag in one
-// 8-byte store, so that neither fences nor counts are needed. What is not in a slot is plain memory, read and written 8 bytes at a
-// time where it lies so.
+// 8-byte store, so that neither fences nor counts are needed. A thread moves a line.
 // Source: NCCL src/device/prims_ll.h.
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "kernels/block_state.hpp"
 #include "kernels/lane_context.hpp"
 #include "kernels/lane_tables.hpp"
+#include "kernels/plain_words.hpp"
 
 namespace collsim::kernels {
 
-// Addresses are numbers where their alignment is asked for.
-// NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast)
 template <class Machine>
 class LineMover {
  public:
@@ -53,23 +50,8 @@ class LineMover {
  private:
   template <class T>
   COLLSIM_MACHINE_CODE std::uint64_t word_of(const End& end, std::uint64_t i) {
-    if (end.flag != 0) {
-      return received_word(end, i);
-    }
-    const std::uint64_t offset = i * line_data;
-    if (is_whole(end, offset)) {
-      return lane_.machine.template load<std::uint64_t>(end.start + offset);
-    }
-    T elements[line_data / sizeof(T)]{};  // NOLINT(*-avoid-c-arrays)
-    for (std::uint64_t j = 0; j * sizeof(T) < line_data; ++j) {
-      const std::uint64_t place = offset + j * sizeof(T);
-      if (place < bytes_) {
-        elements[j] = lane_.machine.template load<T>(address_of(end, place));
-      }
-    }
-    std::uint64_t word = 0;
-    std::memcpy(&word, elements, sizeof(word));
-    return word;
+    return end.flag != 0 ? received_word(end, i)
+                         : load_word<T>(lane_.machine, end, i * word_bytes, bytes_);
   }
 
   COLLSIM_MACHINE_CODE std::uint64_t received_word(const End& end, std::uint64_t i) {
@@ -88,38 +70,15 @@ class LineMover {
   COLLSIM_MACHINE_CODE void put_word(const End& end, std::uint64_t i, std::uint64_t word) {
     if (end.flag != 0) {
       put_line(end, i, word);
-      return;
-    }
-    const std::uint64_t offset = i * line_data;
-    if (is_whole(end, offset)) {
-      lane_.machine.store(end.start + offset, word);
-      return;
-    }
-    T elements[line_data / sizeof(T)]{};  // NOLINT(*-avoid-c-arrays)
-    std::memcpy(static_cast<void*>(elements), &word, sizeof(word));
-    for (std::uint64_t j = 0; j * sizeof(T) < line_data; ++j) {
-      const std::uint64_t place = offset + j * sizeof(T);
-      if (place < bytes_) {
-        lane_.machine.store(address_of(end, place), elements[j]);
-      }
+    } else {
+      store_word<T>(lane_.machine, end, i * word_bytes, bytes_, word);
     }
   }
 
   COLLSIM_MACHINE_CODE void put_line(const End& end, std::uint64_t i, std::uint64_t word) {
-    const std::uint64_t flag = std::uint64_t{end.flag} << 32U;
+    const std::uint64_t flag = end.flag << 32U;
     lane_.machine.store_line(end.start + i * line_bytes,
                              Line{(word & data_half) | flag, word >> 32U | flag});
-  }
-
-  [[nodiscard]] COLLSIM_MACHINE_CODE static std::byte* address_of(const End& end,
-                                                                  std::uint64_t place) {
-    return end.start + place / end.run * end.stride + place % end.run;
-  }
-
-  /// Whether 8 bytes at an offset of a span are there, in one piece and aligned.
-  [[nodiscard]] COLLSIM_MACHINE_CODE bool is_whole(const End& end, std::uint64_t offset) const {
-    return offset + line_data <= bytes_ && offset + line_data <= end.run &&
-           reinterpret_cast<std::uintptr_t>(end.start + offset) % line_data == 0;
   }
 
   static constexpr std::uint64_t data_half = 0xffffffffU;
@@ -128,6 +87,5 @@ class LineMover {
   std::uint64_t bytes_;
   bool gave_up_ = false;  ///< this thread: then it waits for no other line either
 };
-// NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
 
 }  // namespace collsim::kernels

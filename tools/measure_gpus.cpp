@@ -63,7 +63,9 @@ CudaOptions GpuBackend::options() const {
   CudaOptions options;
   options.graph = command_.gpu.graph;
   if (!command_.gpu.wire.empty()) {
-    options.wire = command_.gpu.wire == "ll" ? LaneWire::Lines : LaneWire::Simple;
+    options.wire = command_.gpu.wire == "ll"      ? LaneWire::Lines
+                   : command_.gpu.wire == "ll128" ? LaneWire::WideLines
+                                                  : LaneWire::Simple;
   }
   return options;
 }

@@ -34,7 +34,7 @@ void add_tcp_options(CLI::App& app, TcpOptions& options) {
 void add_gpu_options(CLI::App& app, GpuOptions& options) {
   const char* const group = "Backend cuda";
   add_choice(
-      app, "--wire", options.wire, {"simple", "ll"},
+      app, "--wire", options.wire, {"simple", "ll", "ll128"},
       "how messages travel: data behind a fence and a count, or in lines with flags (else as "
       "the program says)")
       ->group(group);

@@ -28,7 +28,7 @@ struct TcpOptions {
 
 /// For the backend whose ranks are on GPUs.
 struct GpuOptions {
-  std::string wire;  ///< "simple", "ll"; empty: as the program says
+  std::string wire;  ///< "simple", "ll", "ll128"; empty: as the program says
   bool graph = false;
 };
 

@@ -85,8 +85,9 @@ void add_notes_of_lines(PerfHeader& header, const std::vector<MeasuredLine>& lin
     header.notes.push_back(fmt::format("messages travel as {}", fmt::join(wires, " or ")));
   }
   if (replaced > 0) {
-    header.notes.push_back(fmt::format("emulated: {} of a call that would run LL128 run as LL",
-                                       counted(replaced, "lane")));
+    header.notes.push_back(
+        fmt::format("emulated: {} of a call that would run LL128 run as LL, which needs no NVLink",
+                    counted(replaced, "lane")));
   }
   if (emulated > 0) {
     header.notes.push_back(

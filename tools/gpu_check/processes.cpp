@@ -31,7 +31,7 @@ std::string failures_of_rank(ProcessGroup& group) {
     request.call.in_place = InPlace::No;
     const Algorithm& algorithm = *applicable_algorithms(request).front();
     const auto program = build_program(algorithm, request);
-    for (const LaneWire wire : {LaneWire::Simple, LaneWire::Lines}) {
+    for (const LaneWire wire : {LaneWire::Simple, LaneWire::Lines, LaneWire::WideLines}) {
       ExecutionRequest asked;
       asked.timed = 1;
       asked.patience = patience;

@@ -15,10 +15,12 @@ namespace collsim {
 
 namespace {
 
-constexpr std::array wires{LaneWire::Simple, LaneWire::Lines};
+constexpr std::array wires{LaneWire::Simple, LaneWire::Lines, LaneWire::WideLines};
 constexpr std::chrono::milliseconds patience{5'000};
 
-std::string wire_name(LaneWire wire) { return wire == LaneWire::Lines ? "LL" : "Simple"; }
+std::string wire_name(LaneWire wire) {
+  return wire == LaneWire::Lines ? "LL" : wire == LaneWire::WideLines ? "LL128" : "Simple";
+}
 
 /// What happened to one program; empty: its data are right.
 struct Ran {
@@ -130,7 +132,7 @@ void time_algorithm(const Algorithm& algorithm, CollectiveKind kind, LaneWire wi
   constexpr std::int64_t largest = std::int64_t{64} << 20U;
   constexpr std::int64_t largest_lines = std::int64_t{1} << 20U;
   for (std::int64_t bytes = 1024; bytes <= largest; bytes *= 16) {
-    if (wire == LaneWire::Lines && bytes > largest_lines) {
+    if (wire != LaneWire::Simple && bytes > largest_lines) {
       return;
     }
     if (deadline.passed()) {

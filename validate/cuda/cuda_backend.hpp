@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/program.hpp"
-#include "validate/cuda/lane_program.hpp"
+#include "validate/cuda/lane_wire.hpp"
 #include "validate/execution/outcome.hpp"
 #include "validate/execution/process_group.hpp"
 
@@ -16,7 +16,7 @@ namespace collsim {
 
 struct CudaOptions {
   LaneWire wire = LaneWire::AsProgram;
-  std::uint32_t threads = 512;  ///< a block, at most 512
+  std::uint32_t threads = 512;  ///< a block, whole warps of 32, at most 512
   bool graph = false;           ///< the timed calls are one CUDA graph
 };
 

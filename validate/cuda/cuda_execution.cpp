@@ -8,10 +8,32 @@
 
 namespace collsim {
 
+namespace {
+
+WideLines wide_lines_among(const std::vector<std::uint32_t>& gpus) {
+  const int used = gpus.empty() ? 0 : static_cast<int>(gpus.back()) + 1;
+  for (int from = 0; from < used; ++from) {
+    for (int to = 0; to < used; ++to) {
+      if (wide_lines_between(from, to) == WideLines::Torn) {
+        return WideLines::Torn;
+      }
+    }
+  }
+  return WideLines::Carried;
+}
+
+}  // namespace
+
 CudaExecution::CudaExecution(const Program& program, const CudaOptions& options,
                              std::chrono::milliseconds patience)
-    : program_(program, options.wire), options_(options) {
-  const std::vector<std::uint32_t> gpus = gpu_of_ranks(program_.ranks(), GpuUse::Peers);
+    : CudaExecution(program, options, patience, gpu_of_ranks(program.call().ranks, GpuUse::Peers)) {
+}
+
+CudaExecution::CudaExecution(const Program& program, const CudaOptions& options,
+                             std::chrono::milliseconds patience,
+                             const std::vector<std::uint32_t>& gpus)
+    : program_(program, choose_wire(program, options.wire, wide_lines_among(gpus))),
+      options_(options) {
   const std::uint32_t used = gpus.empty() ? 0 : gpus.back() + 1;
   enable_peers(used);
   place_ranks(gpus);

@@ -36,6 +36,9 @@ class CudaExecution {
   Duration run_graph(std::uint32_t calls);
 
  private:
+  CudaExecution(const Program& program, const CudaOptions& options,
+                std::chrono::milliseconds patience, const std::vector<std::uint32_t>& gpus);
+
   void place_ranks(const std::vector<std::uint32_t>& gpus);
   void write_tables();
   void load(int device, std::chrono::milliseconds patience);
@@ -49,6 +52,10 @@ class CudaExecution {
   /// By GPU. Last: they go first, and wait until nothing runs that might use the memory.
   std::vector<std::unique_ptr<CudaLanes>> lanes_;
 };
+
+/// Whether lines of LL128 go whole between two GPUs of this process: over NVLink, which alone has atomics of its own.
+/// Throws: CudaError.
+[[nodiscard]] WideLines wide_lines_between(int from, int to);
 
 /// Which one of the machine it is: "0000:1b:00.0". Throws: CudaError.
 [[nodiscard]] std::string bus_of_gpu(int device);

@@ -55,6 +55,15 @@ bool all_are_peers(int count) {
 
 }  // namespace
 
+WideLines wide_lines_between(int from, int to) {
+  int atomics = 1;
+  if (from != to) {
+    COLLSIM_CUDA_CHECK(
+        cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to));
+  }
+  return atomics != 0 ? WideLines::Carried : WideLines::Torn;
+}
+
 std::string bus_of_gpu(int device) {
   constexpr int longest = 32;
   std::string bus(longest, '\0');

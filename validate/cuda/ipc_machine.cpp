@@ -14,6 +14,10 @@ namespace collsim {
 
 namespace {
 
+constexpr std::string_view gpu_word = "GPU ";
+
+std::string gpu_text(int device) { return std::string(gpu_word) + bus_of_gpu(device); }
+
 Duration duration_of(double milliseconds) {
   constexpr double picoseconds = 1e9;
   return Duration(std::llround(milliseconds * picoseconds));
@@ -105,7 +109,26 @@ void IpcMachine::fill(std::span<std::byte> memory, std::byte pattern) {
 
 BlockRoom IpcMachine::room(DataType type) const {
   COLLSIM_CUDA_CHECK(cudaSetDevice(device_));
-  return {"GPU " + bus_of_gpu(device_), kernels::resident_blocks(type, options_.threads)};
+  return {gpu_text(device_), kernels::resident_blocks(type, options_.threads)};
+}
+
+WideLines IpcMachine::wide_lines_to(const std::vector<std::string>& devices) const {
+  const std::string own = gpu_text(device_);
+  for (const std::string& device : devices) {
+    if (device == own) {
+      continue;
+    }
+    int peer = 0;
+    // What this process does not see, it knows nothing of.
+    if (cudaDeviceGetByPCIBusId(&peer, device.substr(gpu_word.size()).c_str()) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return WideLines::Torn;
+    }
+    if (wide_lines_between(device_, peer) == WideLines::Torn) {
+      return WideLines::Torn;
+    }
+  }
+  return WideLines::Carried;
 }
 
 void IpcMachine::load(const LaneProgram& program, const std::vector<kernels::BlockTable>& blocks,

@@ -35,6 +35,7 @@ class IpcMachine final : public LaneMachine {
   void fill(std::span<std::byte> memory, std::byte pattern) override;
 
   [[nodiscard]] BlockRoom room(DataType type) const override;
+  [[nodiscard]] WideLines wide_lines_to(const std::vector<std::string>& devices) const override;
   void load(const LaneProgram& program, const std::vector<kernels::BlockTable>& blocks,
             std::chrono::milliseconds patience) override;
   Duration run(std::uint32_t calls, const std::function<void()>& watch) override;

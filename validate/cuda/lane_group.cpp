@@ -22,7 +22,8 @@ std::uint64_t number_in(std::string_view text) {
 /// The own rank's part of one program.
 class RankLanes {
  public:
-  RankLanes(const Program& program, LaneWire wire, ProcessGroup& group, LaneMachine& machine)
+  RankLanes(const Program& program, const LaneWireChoice& wire, ProcessGroup& group,
+            LaneMachine& machine)
       : rank_(group.rank()), group_(group), machine_(machine), program_(program, wire) {}
 
   [[nodiscard]] const LaneProgram& program() const { return program_; }
@@ -100,13 +101,24 @@ class RankLanes {
   std::vector<std::byte*> arenas_;  ///< by rank, as this process addresses them
 };
 
+/// The same for all: wide lines where every machine carries them to every other.
+LaneWireChoice agreed_wire(const Program& program, LaneWire wire, ProcessGroup& group,
+                           const LaneMachine& machine) {
+  const std::vector<std::string> devices = group.exchange(machine.room(program.call().type).device);
+  const bool carries = machine.wide_lines_to(devices) == WideLines::Carried;
+  const std::vector<std::string> all = group.exchange(carries ? "carries" : "tears");
+  const bool all_carry =
+      std::ranges::all_of(all, [](const std::string& text) { return text == "carries"; });
+  return choose_wire(program, wire, all_carry ? WideLines::Carried : WideLines::Torn);
+}
+
 }  // namespace
 
 ExecutionOutcome execute_in_group(const Program& program, const ExecutionRequest& request,
                                   LaneWire wire, ProcessGroup& group, LaneMachine& machine) {
   COLLSIM_ENSURE(program.call().ranks == group.ranks(), "each rank of a program is a process");
   TestData data(program.call(), request.seed);
-  RankLanes lanes(program, wire, group, machine);
+  RankLanes lanes(program, agreed_wire(program, wire, group, machine), group, machine);
   lanes.prepare(request.patience);
   lanes.fill(data);
   lanes.run(request.warmup);

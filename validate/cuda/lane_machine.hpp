@@ -43,6 +43,8 @@ class LaneMachine {
   virtual void fill(std::span<std::byte> memory, std::byte pattern) = 0;
 
   [[nodiscard]] virtual BlockRoom room(DataType type) const = 0;
+  /// To the devices of the other ranks, as their machines call them.
+  [[nodiscard]] virtual WideLines wide_lines_to(const std::vector<std::string>& devices) const = 0;
   /// What is to run. Once. Requires: the program outlives this.
   virtual void load(const LaneProgram& program, const std::vector<kernels::BlockTable>& blocks,
                     std::chrono::milliseconds patience) = 0;

@@ -15,31 +15,23 @@
 
 #include "algorithms/program.hpp"
 #include "kernels/lane_tables.hpp"
+#include "validate/cuda/lane_wire.hpp"
 #include "validate/execution/outcome.hpp"
 #include "validate/execution/rank_memory.hpp"
 #include "validate/execution/script.hpp"
 
 namespace collsim {
 
-/// How messages travel.
-enum class LaneWire : std::uint8_t {
-  AsProgram,  ///< LL where the program's lanes say LL or LL128, else Simple
-  Simple,
-  Lines,  ///< LL
-};
-
 class LaneProgram {
  public:
   /// Throws: as script_of and port_pairs; SimulationError where a step receives another size than was sent; InputError for a
   /// step with more messages than a block of threads keeps.
-  LaneProgram(const Program& program, LaneWire wire);
+  LaneProgram(const Program& program, const LaneWireChoice& wire);
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(plans_.size()); }
   [[nodiscard]] DataType type() const { return call_.type; }
   [[nodiscard]] const CollectiveCall& call() const { return call_; }
-  [[nodiscard]] bool lines() const { return lines_; }
-  /// Lanes of a call that say LL128 and run as LL.
-  [[nodiscard]] std::uint64_t replaced_lanes() const { return replaced_lanes_; }
+  [[nodiscard]] const LaneWireChoice& wire() const { return wire_; }
   /// Steps of a call that NVLink's switch would take.
   [[nodiscard]] std::uint64_t emulated_steps() const;
 
@@ -86,7 +78,7 @@ class LaneProgram {
       return memory_at[start.memory] + start.offset;
     }
     void list_waits();
-    void place(bool lines);
+    void place(kernels::WireKind wire);
 
     RankScript script;
     MemoryLayout memory;
@@ -118,8 +110,7 @@ class LaneProgram {
                                              std::span<std::byte* const> arenas) const;
 
   CollectiveCall call_;
-  bool lines_ = false;
-  std::uint64_t replaced_lanes_ = 0;
+  LaneWireChoice wire_;
   std::vector<Plan> plans_;
   std::vector<std::vector<std::uint32_t>> in_of_out_;  ///< by rank and out port
   std::vector<std::vector<std::uint32_t>> out_of_in_;  ///< by rank and in port

@@ -6,7 +6,9 @@
 namespace collsim {
 
 LaneThreads::LaneThreads(const Program& program, const LaneThreadsOptions& options)
-    : options_(options), program_(program, options.wire), gpus_(options.devices) {
+    : options_(options),
+      program_(program, choose_wire(program, options.wire, WideLines::Carried)),
+      gpus_(options.devices) {
   arenas_.reserve(program_.ranks());
   starts_.reserve(program_.ranks());
   for (std::uint32_t rank = 0; rank < program_.ranks(); ++rank) {

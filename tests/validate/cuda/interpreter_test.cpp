@@ -14,7 +14,7 @@ using namespace collsim::test;
 
 namespace {
 
-constexpr std::array wires{LaneWire::Simple, LaneWire::Lines};
+constexpr std::array wires{LaneWire::Simple, LaneWire::Lines, LaneWire::WideLines};
 
 ProgramRequest request_for(CollectiveKind kind, std::uint32_t ranks, std::int64_t count) {
   ProgramRequest request;

@@ -40,7 +40,7 @@ std::string wrong_in_group(const ProgramRequest& request, ProcessGroup& group) {
       continue;
     }
     const auto program = build_program(algorithm, request);
-    for (const LaneWire wire : {LaneWire::Simple, LaneWire::Lines}) {
+    for (const LaneWire wire : {LaneWire::Simple, LaneWire::Lines, LaneWire::WideLines}) {
       HostLaneMachine machine(room_enough);
       const ExecutionOutcome outcome = execute_in_group(*program, twice(), wire, group, machine);
       if (!outcome.wrong.empty() || outcome.time <= Duration(0)) {
