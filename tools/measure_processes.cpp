@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/in_process.hpp"
 #include "tools/machine_facts.hpp"
 #include "tools/measure_gpus.hpp"
 #include "tools/measure_run.hpp"

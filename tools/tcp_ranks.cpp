@@ -138,35 +138,25 @@ class Children {
   std::map<pid_t, std::uint32_t> ranks_;
 };
 
-[[noreturn]] void be_child(pid_t parent, const std::function<Exit()>& work) {
+[[noreturn]] void be_rank(const TcpPlace& place, pid_t parent,
+                          const std::function<Exit(const TcpPlace&)>& work) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's call is declared so
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {  // it went before that was in force
     _exit(static_cast<int>(Exit::Interrupted));
   }
-  const int code = exit_code_of(work, std::cerr);
+  const int code = exit_code_of([&] { return work(place); }, std::cerr);
   std::cout.flush();
   std::cerr.flush();
   _exit(code);
 }
 
-Exit ending_of(const std::string& who, int status) {
-  if (WIFSIGNALED(status)) {
-    throw ExecutionError(fmt::format("{} was killed by signal {}", who, WTERMSIG(status)));
+Exit ending_of(const Children::Ending& ending) {
+  if (WIFSIGNALED(ending.status)) {
+    throw ExecutionError(
+        fmt::format("rank {} was killed by signal {}", ending.rank, WTERMSIG(ending.status)));
   }
-  return static_cast<Exit>(WEXITSTATUS(status));
-}
-
-pid_t start_child(const std::function<Exit()>& work) {
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) {
-    throw ExecutionError("cannot start a process: " + system_error_text(errno));
-  }
-  if (child == 0) {
-    be_child(parent, work);
-  }
-  return child;
+  return static_cast<Exit>(WEXITSTATUS(ending.status));
 }
 
 }  // namespace
@@ -205,15 +195,6 @@ TcpPlace tcp_place(const MeasureCommand& command) {
   return place;
 }
 
-Exit in_process(const std::function<Exit()>& work) {
-  std::cout.flush();
-  const pid_t child = start_child(work);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return ending_of("a process", status);
-}
-
 Exit spawn_ranks(std::uint32_t ranks, std::chrono::milliseconds patience,
                  const std::function<Exit(const TcpPlace&)>& work) {
   Socket door = listen_on({"127.0.0.1", 0});
@@ -224,14 +205,19 @@ Exit spawn_ranks(std::uint32_t ranks, std::chrono::milliseconds patience,
   place.patience = patience;
   std::cout.flush();
   Children children;
+  const pid_t parent = getpid();
   for (place.rank = 0; place.rank < ranks; ++place.rank) {
-    place.listener = place.rank == 0 ? &door : nullptr;
-    const pid_t child = start_child([&] {
+    const pid_t child = fork();
+    if (child < 0) {
+      throw ExecutionError("cannot start a process: " + system_error_text(errno));
+    }
+    if (child == 0) {
+      place.listener = place.rank == 0 ? &door : nullptr;
       if (place.rank != 0) {
         door.close();
       }
-      return work(place);
-    });
+      be_rank(place, parent, work);
+    }
     children.add(child, place.rank);
   }
   door.close();
@@ -250,7 +236,7 @@ Exit spawn_ranks(std::uint32_t ranks, std::chrono::milliseconds patience,
     }
   }
   children.kill_all();
-  return failed ? ending_of("rank " + std::to_string(failed->rank), failed->status) : Exit::Done;
+  return failed ? ending_of(*failed) : Exit::Done;
 }
 
 }  // namespace collsim

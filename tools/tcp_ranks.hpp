@@ -1,6 +1,6 @@
 #pragma once
 
-// Ranks that are processes: started here, or by somebody else and told who they are.
+// The processes of the backend tcp: started here, or by somebody else and told who they are.
 
 #include <functional>
 
@@ -15,9 +15,6 @@ namespace collsim {
 
 /// This process's place; the digest is the caller's to fill in. Throws: InputError naming the option.
 [[nodiscard]] TcpPlace tcp_place(const MeasureCommand& command);
-
-/// Does the work in a process of its own, and waits for it. Returns how it ended. Throws: ExecutionError where it is killed.
-[[nodiscard]] Exit in_process(const std::function<Exit()>& work);
 
 /// Starts `ranks` processes that meet on loopback, knowing a secret of their own, and waits for all. When one fails, the others
 /// have some seconds to end; none outlives this process. Returns how the first that failed ended.

@@ -30,7 +30,7 @@ struct StageOutcome {
   std::vector<std::string> notes;  ///< what could not be run, and why
 };
 
-/// Every algorithm × collective on so many ranks, in and out of place, over both wires; every type and reduction through one.
+/// Every algorithm × collective on so many ranks, in and out of place, over all wires; every type and reduction through one.
 /// `smallest`: one program a collective, for a memory checker.
 [[nodiscard]] StageOutcome check_programs(std::uint32_t ranks, bool smallest,
                                           const StageLimit& deadline);
@@ -39,7 +39,7 @@ struct StageOutcome {
 /// survive a fork.
 [[nodiscard]] StageOutcome check_processes(std::uint32_t ranks);
 
-/// Times of all algorithms of all collectives over both wires, appended to `runs`; what ends badly is a failure.
+/// Times of all algorithms of all collectives over all wires, appended to `runs`; what ends badly is a failure.
 [[nodiscard]] StageOutcome time_programs(std::uint32_t ranks, const MeasuredRun& common,
                                          const StageLimit& deadline,
                                          std::vector<MeasuredRun>& runs);

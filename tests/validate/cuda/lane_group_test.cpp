@@ -32,7 +32,7 @@ ExecutionRequest twice() {
   return request;
 }
 
-/// All algorithms that have the collective over both wires, one after the other in the same group.
+/// All algorithms that have the collective over all wires, one after the other in the same group.
 std::string wrong_in_group(const ProgramRequest& request, ProcessGroup& group) {
   int programs = 0;
   for (const Algorithm& algorithm : algorithms()) {
