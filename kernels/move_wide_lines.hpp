@@ -3,8 +3,8 @@
 // How a block of threads moves a step's bytes by lines of LL128: 120 bytes of data, then 8 of flag. On a GPU eight threads of a warp
 // write a line by one store of 16 bytes each, and read it so; the others learn of the flag from the one that has read it.
 //
-// That a line arrives whole is no promise of PTX's memory model: it holds within a GPU and over NVLink, where NCCL relies on it, too;
-// elsewhere LL128 must not be used. Threads of the host write the flag last and read it first.
+// That a line arrives whole is no promise of PTX's memory model. NCCL relies on it over NVLink; within a GPU a line is one request to
+// the cache that all share. Elsewhere LL128 must not be used. Threads of the host write the flag last and read it first.
 // Source: NCCL src/device/prims_ll128.h; src/graph/tuning.cc, where LL128 is enabled.
 
 #include <cstddef>
