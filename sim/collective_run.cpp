@@ -72,7 +72,7 @@ void check_totals(const Graph& graph, const std::vector<LinkUse>& links) {
 }
 
 Reduction reduction_of(const Program& program) {
-  if (program.lane_count(Rank(0)) > 0 && program.lane(Rank(0), 0).kernel == Kernel::Multicast) {
+  if (program.lane_count(Rank(0)) > 0 && through_switch(program.lane(Rank(0), 0).kernel)) {
     return Reduction::InNetwork;
   }
   for (std::uint32_t rank = 0; rank < program.call().ranks; ++rank) {

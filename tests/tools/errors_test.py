@@ -474,11 +474,14 @@ class Jobs(program.Case):
         self.refused([*PERF, "-C", "1"], "error: -C: CPU time is not modelled\nhint: leave the option out, or -C 0")
         for option, neutral, why in [("-m", "1", "aggregated operations are not modelled"),
                                      ("-z", "0", "waiting on the CPU is not modelled"),
-                                     ("-R", "0", "buffer registration is not modelled"),
                                      ("-T", "0", "virtual time has no timeout")]:
             self.refused([*PERF, option, "7"],
                          f"error: {option}: {why}\nhint: leave the option out, or {option} {neutral}")
             self.output(*PERF, option, neutral)
+        self.refused([*PERF, "-R", "1"],
+                     "error: -R: registered buffers that are no symmetric windows are not modelled\n"
+                     "hint: -R 0, or -R 2 for symmetric windows")
+        self.refused([*PERF, "-R", "x"], 'error: -R: expected 0 or 2, got "x"\nhint: -R 0, or -R 2 for symmetric windows')
         self.refused([*PERF, "--output_file", "x.json"],
                      "error: -J: the result as JSON is --format json --output FILE\nhint: leave the option out")
         self.refused([*RUN, "--protocol", "LL"],
