@@ -91,7 +91,14 @@ double wide_part(const CostParameters& costs, const LaneWork& work) {
 
 StepCost simple_cost(const CostParameters& costs, const LaneWork& work, const StepWork& step) {
   if (step.movement == Movement::Multimem) {
-    return {};  // the fabric's switches do it, and no block
+    // The fabric's switches do it, and no block. Messages bring what a reduction takes; where there are
+    // none, the first result does, and the others come behind it.
+    StepCost cost;
+    cost.held.item = CostItem::NetworkReduction;
+    if (!sends(step.primitive) && step.index == 0) {
+      cost.held.time = costs.time(CostItem::NetworkReduction);
+    }
+    return cost;
   }
   const Primitive primitive = step.primitive;
   const bool reducing = reduces(primitive);

@@ -179,7 +179,7 @@ std::span<const NcclAlgorithm> nccl_algorithms() {
       {"collnet-direct",
        "the fabric's switches reduce for a head a NIC (SHARP)",
        nccl::Algorithm::CollNetDirect,
-       {AllReduce}},
+       {AllReduce, AllGather, ReduceScatter}},
       {"collnet-chain",
        "the fabric's switches reduce for the head of a chain (SHARP)",
        nccl::Algorithm::CollNetChain,

@@ -233,6 +233,22 @@ TEST_CASE("blocks on symmetric memory load, store and drive the switch at rates 
   CHECK(routed(costs, ll, Primitive::Send, 100'000_B).work.time == Duration{});
 }
 
+TEST_CASE("what the fabric reduces for one rank alone is a reduction late, once") {
+  const CostParameters costs = costs_with({{CostItem::NetworkReduction, us(19)}});
+  const LaneWork work = block(WireProtocol::Simple, 0);
+  StepWork read{.primitive = Primitive::ReceiveReduceCopy,
+                .movement = Movement::Multimem,
+                .bytes = 100'000_B};
+  check(step_cost(costs, work, read).held, CostItem::NetworkReduction, us(19));
+  read.index = 1;
+  CHECK(step_cost(costs, work, read).held.time == Duration{});
+  // Messages bring it.
+  const StepWork both{.primitive = Primitive::ReceiveReduceCopySend,
+                      .movement = Movement::Multimem,
+                      .bytes = 100'000_B};
+  CHECK(step_cost(costs, work, both).held.time == Duration{});
+}
+
 TEST_CASE("copy engines take a start for each copy, and none for a flag") {
   const CostParameters costs = costs_with({{CostItem::CopyEngineCopy, us(2)}});
   const LaneWork work = with(block(WireProtocol::Simple), Kernel::CopyEngine);
