@@ -130,10 +130,17 @@ enum class WireProtocol : std::uint8_t {
 
 /// The kind of kernel a lane belongs to: each has costs of its own.
 enum class Kernel : std::uint8_t {
-  Collective,  ///< rings and trees: a peer a primitive
-  SendRecv,    ///< grouped sends and receives
-  Multicast,   ///< NVLink SHARP
+  Collective,          ///< rings and trees: a peer a primitive
+  SendRecv,            ///< grouped sends and receives
+  Multicast,           ///< NVLink SHARP
+  Symmetric,           ///< blocks that read and write the memory of other GPUs
+  SymmetricMulticast,  ///< the same through NVLink SHARP
+  CopyEngine,          ///< no blocks: copy engines
 };
+
+[[nodiscard]] constexpr bool is_symmetric(Kernel kernel) {
+  return kernel == Kernel::Symmetric || kernel == Kernel::SymmetricMulticast;
+}
 
 /// Channels whose numbers leave the same remainder are alike to an executor; others of a program need
 /// not be: their blocks run a little differently.

@@ -33,6 +33,8 @@ Cause cause_of(CostItem item) {
     case CostItem::LaunchCollective:
     case CostItem::LaunchSendRecv:
     case CostItem::LaunchPeer:
+    case CostItem::LaunchSymmetric:
+    case CostItem::LaunchCopyEngine:
     case CostItem::LaunchIsolated:
     case CostItem::LaunchProcess:
     case CostItem::LaunchProcessGpu:
@@ -48,6 +50,7 @@ Cause cause_of(CostItem item) {
     case CostItem::SimpleSliceCopy:
     case CostItem::SimpleSliceReduce:
     case CostItem::MulticastStage:
+    case CostItem::CopyEngineCopy:
       return Cause::Step;
     case CostItem::SimpleChannelRate:
     case CostItem::SimpleNarrowRate:
@@ -59,6 +62,9 @@ Cause cause_of(CostItem item) {
     case CostItem::SendRecvChannelRate:
     case CostItem::SendRecvReceiveRate:
     case CostItem::MulticastCopyRate:
+    case CostItem::SymmetricBlockRate:
+    case CostItem::SymmetricMulticastRate:
+    case CostItem::SymmetricLLRate:
       return Cause::Copy;
     case CostItem::HostRate:
     case CostItem::HostLoss:
@@ -68,6 +74,7 @@ Cause cause_of(CostItem item) {
     case CostItem::ShareNvlink:
     case CostItem::ShareNvlinkSendRecv:
     case CostItem::ShareNvlinkMulticast:
+    case CostItem::ShareNvlinkCopyEngine:
     case CostItem::SharePcie:
     case CostItem::ShareSocket:
     case CostItem::ShareNetwork:

@@ -25,6 +25,14 @@ void add_launch(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
     add(set, {LaunchSendRecv, LaunchPeer});
     return;
   }
+  if (is_symmetric(kernel)) {
+    add(set, {LaunchSymmetric});
+    return;
+  }
+  if (kernel == Kernel::CopyEngine) {
+    add(set, {LaunchCopyEngine});
+    return;
+  }
   add(set, {LaunchCollective});
   if (kernel == Kernel::Multicast) {
     add(set, {MulticastStart});
@@ -40,6 +48,10 @@ void add_steps(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
     add(set, {SendRecvLLRate, SendRecvChannelRate, SendRecvReceiveRate});
   } else if (kernel == Kernel::Multicast) {
     add(set, {MulticastStage, MulticastCopyRate});
+  } else if (is_symmetric(kernel)) {
+    add(set, {SymmetricBlockRate, SymmetricMulticastRate, SymmetricLLRate});
+  } else if (kernel == Kernel::CopyEngine) {
+    add(set, {CopyEngineCopy});
   } else if (protocol == WireProtocol::LL) {
     add(set, {LLWideCopy, LLWideReduce, LLPassCopy, LLPassReduce});
   } else if (protocol == WireProtocol::LL128) {
@@ -59,6 +71,10 @@ void add_messages(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
   } else if (kernel == Kernel::SendRecv) {
     add(set,
         {SendRecvHandoffNvlink, SendRecvHandoffPcie, SendRecvHandoffHost, SendRecvHandoffNetwork});
+  } else if (is_symmetric(kernel)) {
+    add(set, {SymmetricBarrier});
+  } else if (kernel == Kernel::CopyEngine) {
+    add(set, {CopyEngineBarrier});
   } else if (kernel == Kernel::Multicast) {
     add(set, {MulticastHandoff, SimpleHandoffNetwork});
   } else {

@@ -189,19 +189,37 @@ Route node_switch_route(const Cluster& cluster, DeviceId gpu, std::span<const De
   return route;
 }
 
-/// Whether the first that a step reads from is in another node.
+/// Whether the first that a step reads from or writes to is in another node.
 bool goes_through_fabric(const LaneOnGpus& from, const SwitchPeers& peers) {
-  if (peers.receives.count == 0) {
-    return false;
-  }
-  const Rank peer = from.program->receive_from(from.rank, from.lane, peers.receives.first).peer;
+  const Rank peer =
+      peers.receives.count > 0
+          ? from.program->receive_from(from.rank, from.lane, peers.receives.first).peer
+          : from.program->send_to(from.rank, from.lane, peers.sends.first).peer;
   const Graph& graph = from.cluster->graph();
   return graph.device(from.gpu(peer)).node != graph.device(from.gpu(from.rank)).node;
 }
 
+/// The route of a send slot, through its stops.
+Route route_of_slot(const LaneOnGpus& from, std::uint32_t slot, Rank peer) {
+  const Router& router = from.cluster->router();
+  // As routed, connections of a channel go by its number.
+  const std::uint32_t channel = from.program->lane(from.rank, from.lane).channel;
+  const std::vector<DeviceId> stops = stops_to(from, slot, peer);
+  return stops.empty() ? router.route(from.gpu(from.rank), from.gpu(peer), channel)
+                       : router.route_through(from.gpu(from.rank), from.gpu(peer), stops, channel);
+}
+
 Route fabric_route(const LaneOnGpus& root, const SwitchPeers& peers) {
-  const Router& router = root.cluster->router();
-  const std::uint32_t channel = root.program->lane(root.rank, root.lane).channel;
+  const Graph& graph = root.cluster->graph();
+  if (peers.receives.count == 0) {
+    std::vector<Route> from_root;
+    for (std::uint32_t slot = 0; slot < peers.sends.count; ++slot) {
+      const std::uint32_t send_slot = peers.sends.first + slot;
+      const Rank peer = root.program->send_to(root.rank, root.lane, send_slot).peer;
+      from_root.push_back(route_of_slot(root, send_slot, peer));
+    }
+    return tree_from_root(graph, from_root);
+  }
   std::vector<Route> to_root;
   for (std::uint32_t slot = 0; slot < peers.receives.count; ++slot) {
     const Connection sender =
@@ -209,13 +227,9 @@ Route fabric_route(const LaneOnGpus& root, const SwitchPeers& peers) {
     LaneOnGpus from = root;
     from.rank = sender.peer;
     from.lane = sender.lane;
-    const std::vector<DeviceId> stops = stops_to(from, sender.slot, root.rank);
-    const DeviceId gpu = root.gpu(sender.peer);
-    to_root.push_back(stops.empty()
-                          ? router.route(gpu, root.gpu(root.rank), channel)
-                          : router.route_through(gpu, root.gpu(root.rank), stops, channel));
+    to_root.push_back(route_of_slot(from, sender.slot, root.rank));
   }
-  return reduction_tree(root.cluster->graph(), to_root);
+  return peers.sends.count == 0 ? tree_to_root(graph, to_root) : reduction_tree(graph, to_root);
 }
 
 }  // namespace

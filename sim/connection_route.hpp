@@ -63,7 +63,7 @@ struct SwitchRoute {
 
 /// The links of a switch that joins a GPU with its peers of the same node: what it reads from them, reduced
 /// on the way, and what it writes to them, copied on the way. With peers of other nodes those of the tree in
-/// which the fabric's switches reduce what all send (see fabric_reduction.hpp).
+/// which the fabric's switches reduce what all send, or copy what one sends (see fabric_reduction.hpp).
 /// Throws: InputError where one switch does not join them, or as reduction_tree().
 [[nodiscard]] SwitchRoute switch_route(const LaneOnGpus& from, const SwitchPeers& peers);
 

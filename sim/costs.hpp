@@ -29,6 +29,8 @@ enum class CostItem : std::uint8_t {
   LaunchCollective,
   LaunchSendRecv,
   LaunchPeer,
+  LaunchSymmetric,
+  LaunchCopyEngine,
   LaunchIsolated,
   LaunchProcess,
   LaunchProcessGpu,
@@ -44,6 +46,7 @@ enum class CostItem : std::uint8_t {
   SimpleSliceCopy,
   SimpleSliceReduce,
   MulticastStage,
+  CopyEngineCopy,
   // A message, after its bytes.
   LLHopNvlink,
   LLHopPcie,
@@ -62,6 +65,8 @@ enum class CostItem : std::uint8_t {
   SendRecvHandoffHost,
   SendRecvHandoffNetwork,
   MulticastHandoff,
+  SymmetricBarrier,
+  CopyEngineBarrier,
   // What threads can move.
   SimpleChannelRate,
   SimpleNarrowRate,
@@ -73,6 +78,9 @@ enum class CostItem : std::uint8_t {
   SendRecvChannelRate,
   SendRecvReceiveRate,
   MulticastCopyRate,
+  SymmetricBlockRate,
+  SymmetricMulticastRate,
+  SymmetricLLRate,
   // Through the memory of a host.
   HostRate,
   HostLoss,
@@ -87,6 +95,7 @@ enum class CostItem : std::uint8_t {
   ShareNvlink,
   ShareNvlinkSendRecv,
   ShareNvlinkMulticast,
+  ShareNvlinkCopyEngine,
   SharePcie,
   ShareSocket,
   ShareNetwork,

@@ -1,6 +1,7 @@
 #include "sim/fabric_reduction.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,34 +24,63 @@ LinkId link_against(const Graph& graph, LinkId id) {
   return back[place];
 }
 
+/// The links of the routes, each once. Of a tree no two have the same `end`, the one away from the root.
+template <class End>
+std::vector<LinkId> links_of_tree(const Graph& graph, std::span<const Route> routes,
+                                  const std::string& root, const End& end) {
+  std::vector<LinkId> links;
+  bool forks = false;
+  for (const Route& route : routes) {
+    forks = forks || is_sprayed(route);
+    for (const RouteHop& hop : route.hops) {
+      links.push_back(hop.link);
+    }
+  }
+  std::ranges::sort(links, {}, [&](LinkId id) { return std::pair(end(graph.link(id)), id); });
+  const auto again = std::ranges::unique(links);
+  links.erase(again.begin(), again.end());
+  const auto end_of = [&](LinkId id) { return end(graph.link(id)); };
+  if (forks || std::ranges::adjacent_find(links, {}, end_of) != links.end()) {
+    throw InputError(
+        "a reduction in the network takes one tree, and the routes to " + root + " fork",
+        "fabric.routing", "static routing, as InfiniBand has it");
+  }
+  return links;
+}
+
+std::vector<LinkId> links_up(const Graph& graph, std::span<const Route> to_root) {
+  return links_of_tree(graph, to_root,
+                       graph.name(graph.link(to_root.front().hops.back().link).target),
+                       [](const Link& link) { return link.source; });
+}
+
+Route once_each(const std::vector<LinkId>& links) {
+  Route route;
+  for (const LinkId id : links) {
+    route.hops.push_back({id, 1, 1});
+  }
+  return route;
+}
+
 }  // namespace
 
 Route reduction_tree(const Graph& graph, std::span<const Route> to_root) {
-  std::vector<LinkId> up;
-  bool forks = false;
-  for (const Route& route : to_root) {
-    forks = forks || is_sprayed(route);
-    for (const RouteHop& hop : route.hops) {
-      up.push_back(hop.link);
-    }
-  }
-  const auto place = [&graph](LinkId id) { return std::pair(graph.link(id).source, id); };
-  std::ranges::sort(up, {}, place);
-  const auto again = std::ranges::unique(up);
-  up.erase(again.begin(), again.end());
-  const auto source = [&graph](LinkId id) { return graph.link(id).source; };
-  forks = forks || std::ranges::adjacent_find(up, {}, source) != up.end();
-  if (forks) {
-    throw InputError("a reduction in the network takes one tree, and the routes to " +
-                         graph.name(graph.link(to_root.front().hops.back().link).target) + " fork",
-                     "fabric.routing", "static routing, as InfiniBand has it");
-  }
   Route tree;
-  for (const LinkId id : up) {
+  for (const LinkId id : links_up(graph, to_root)) {
     tree.hops.push_back({id, 1, 1});
     tree.hops.push_back({link_against(graph, id), 1, 1});
   }
   return tree;
+}
+
+Route tree_to_root(const Graph& graph, std::span<const Route> to_root) {
+  return once_each(links_up(graph, to_root));
+}
+
+Route tree_from_root(const Graph& graph, std::span<const Route> from_root) {
+  return once_each(links_of_tree(graph, from_root,
+                                 graph.name(graph.link(from_root.front().hops.front().link).source),
+                                 [](const Link& link) { return link.target; }));
 }
 
 }  // namespace collsim::detail

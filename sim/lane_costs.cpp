@@ -40,9 +40,9 @@ void LaneEngine::begin_costly_step(OperationState& operation, std::uint32_t inde
     return;
   }
   lane.clock = queue_->now();
-  const StepCost cost = step_cost(
-      *options_->costs, work_of(operation, index),
-      {lane.primitive, lane.movement, lane.continues, lane.to_scratch, lane.step, lane.bytes});
+  const StepCost cost = step_cost(*options_->costs, work_of(operation, index),
+                                  {lane.primitive, lane.movement, lane.continues,
+                                   lane.receives.count, lane.to_scratch, lane.step, lane.bytes});
   lane.held_item = cost.held.item;
   lane.work_item = cost.work.item;
   lane.work = cost.work.time;

@@ -45,8 +45,9 @@ void LaneEngine::start_through_switch(OperationState& operation, std::uint32_t i
     messages_[id].later = std::exchange(messages_[group].later, id);
   }
   routes_.retain(path);
-  routes_.count(path, lane.bytes, lane.multiplicity);
-  network_->start(path, lane.bytes, group, terms_of(lane));
+  const Bytes bytes = on_wire(lane.protocol, lane.bytes);
+  routes_.count(path, bytes, lane.multiplicity);
+  network_->start(path, bytes, group, terms_of(lane));
   count_transfers(operation, index);
 }
 

@@ -68,7 +68,8 @@ void LinkCapacities::find_kernels(const Workload& workload) {
 Bandwidth LinkCapacities::usable(LinkKind kind, Bandwidth nominal) const {
   constexpr std::int64_t whole = 1'000'000;
   std::int64_t share = 0;
-  for (const Kernel kernel : {Kernel::Collective, Kernel::SendRecv, Kernel::Multicast}) {
+  for (const Kernel kernel :
+       {Kernel::Collective, Kernel::SendRecv, Kernel::Multicast, Kernel::CopyEngine}) {
     if (kernels_.at(static_cast<std::size_t>(kernel))) {
       share = std::max(share, share_of(*costs_, kind, kernel));
     }

@@ -32,7 +32,8 @@ class LinkCapacities {
   const Graph* graph_;
   const CostParameters* costs_;
   Network* network_;
-  std::array<bool, 3> kernels_{};  ///< that run and cost something, by Kernel
+  static constexpr std::size_t kernels = static_cast<std::size_t>(Kernel::CopyEngine) + 1;
+  std::array<bool, kernels> kernels_{};  ///< that run and cost something, by Kernel
 };
 
 }  // namespace collsim::detail

@@ -91,7 +91,14 @@ double wide_part(const CostParameters& costs, const LaneWork& work) {
 
 StepCost simple_cost(const CostParameters& costs, const LaneWork& work, const StepWork& step) {
   if (step.movement == Movement::Multimem) {
-    return {};  // the fabric's switches do it, and no block
+    // The fabric's switches do it, and no block. Messages bring what a reduction takes; where there are
+    // none, the first result does, and the others come behind it.
+    StepCost cost;
+    cost.held.item = CostItem::NetworkReduction;
+    if (!sends(step.primitive) && step.index == 0) {
+      cost.held.time = costs.time(CostItem::NetworkReduction);
+    }
+    return cost;
   }
   const Primitive primitive = step.primitive;
   const bool reducing = reduces(primitive);
@@ -163,6 +170,33 @@ StepCost multicast_cost(const CostParameters& costs, const StepWork& step) {
   return cost;
 }
 
+StepCost symmetric_cost(const CostParameters& costs, const LaneWork& work, const StepWork& step) {
+  StepCost cost;
+  if (work.protocol == WireProtocol::LL) {
+    cost.work.item = CostItem::SymmetricLLRate;
+    // Pushing is quicker than looking at all lines of all peers.
+    cost.work.time = time_at(costs.rate(CostItem::SymmetricLLRate),
+                             static_cast<std::int64_t>(step.received) * step.bytes, 1, 1);
+  } else if (step.movement == Movement::Multimem) {
+    cost.work.item = CostItem::SymmetricMulticastRate;
+    cost.work.time = time_at(costs.rate(CostItem::SymmetricMulticastRate), step.bytes, 1, 1);
+  } else if (step.movement == Movement::Route && sends(step.primitive)) {
+    cost.work.item = CostItem::SymmetricBlockRate;
+    cost.work.time = time_at(costs.rate(CostItem::SymmetricBlockRate), step.bytes, 1, 1);
+  }
+  return cost;
+}
+
+StepCost copy_engine_cost(const CostParameters& costs, const StepWork& step) {
+  StepCost cost;
+  cost.held.item = CostItem::CopyEngineCopy;
+  const bool copies = sends(step.primitive) || step.primitive == Primitive::Copy;
+  if (copies && step.bytes > Bytes(0)) {
+    cost.held.time = costs.time(CostItem::CopyEngineCopy);
+  }
+  return cost;
+}
+
 /// What messages pay on paths of each kind.
 struct ByPath {
   CostItem nvlink;
@@ -192,6 +226,12 @@ CostItem message_item(const LaneWork& work, PathKind path) {
   }
   if (work.protocol == WireProtocol::LL128) {
     return of_path(path, {LL128HopNvlink, LL128HopPcie, LL128HopHost, LL128HopNetwork});
+  }
+  if (is_symmetric(work.kernel)) {
+    return SymmetricBarrier;
+  }
+  if (work.kernel == Kernel::CopyEngine) {
+    return CopyEngineBarrier;
   }
   if (work.kernel == Kernel::SendRecv) {
     return of_path(path, {SendRecvHandoffNvlink, SendRecvHandoffPcie, SendRecvHandoffHost,
@@ -232,6 +272,12 @@ StepCost step_cost(const CostParameters& costs, const LaneWork& work, const Step
   }
   if (work.kernel == Kernel::Multicast) {
     return multicast_cost(costs, step);
+  }
+  if (is_symmetric(work.kernel)) {
+    return symmetric_cost(costs, work, step);
+  }
+  if (work.kernel == Kernel::CopyEngine) {
+    return copy_engine_cost(costs, step);
   }
   switch (work.protocol) {
     case WireProtocol::Simple:
@@ -305,7 +351,11 @@ std::vector<CostPart> launch_costs(const CostParameters& costs, const Program& p
     }
   };
   const auto add_whole = [&](CostItem item) { add(item, costs.time(item)); };
-  if (lane.kernel == Kernel::SendRecv) {
+  if (is_symmetric(lane.kernel)) {
+    add_whole(CostItem::LaunchSymmetric);
+  } else if (lane.kernel == Kernel::CopyEngine) {
+    add_whole(CostItem::LaunchCopyEngine);
+  } else if (lane.kernel == Kernel::SendRecv) {
     add_whole(CostItem::LaunchSendRecv);
     const std::uint32_t peers = std::max(program.peers(rank), 1U);
     add(CostItem::LaunchPeer,
@@ -340,7 +390,10 @@ Duration host_per_call(const CostParameters& costs, std::int64_t gpus) {
 Kernel wire_kernel(Kernel kernel, const Program& program) {
   constexpr std::uint32_t itself_and_one = 2;
   const bool one = kernel == Kernel::SendRecv && program.peers(Rank(0)) <= itself_and_one;
-  return one ? Kernel::Collective : kernel;
+  if (kernel == Kernel::SymmetricMulticast) {
+    return Kernel::Multicast;
+  }
+  return one || kernel == Kernel::Symmetric ? Kernel::Collective : kernel;
 }
 
 std::int64_t share_of(const CostParameters& costs, LinkKind kind, Kernel kernel) {
@@ -349,11 +402,15 @@ std::int64_t share_of(const CostParameters& costs, LinkKind kind, Kernel kernel)
     case LinkKind::Xgmi:
       switch (kernel) {
         case Kernel::Collective:
+        case Kernel::Symmetric:
           return costs.share(CostItem::ShareNvlink);
         case Kernel::SendRecv:
           return costs.share(CostItem::ShareNvlinkSendRecv);
         case Kernel::Multicast:
+        case Kernel::SymmetricMulticast:
           return costs.share(CostItem::ShareNvlinkMulticast);
+        case Kernel::CopyEngine:
+          return costs.share(CostItem::ShareNvlinkCopyEngine);
       }
       break;
     case LinkKind::Pcie:

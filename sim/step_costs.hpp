@@ -21,6 +21,10 @@
 //   Reductions by the fabric's switches: no block works on them; the total is `reduction` later than the wire, its
 //           latency and the hand-off.
 //   Sends and receives: bytes at channel_rate, receives at receive_rate; in LL bytes at ll_rate.
+//   Symmetric memory  a block loads and stores at block_rate, and through the switch at multicast_rate, its own
+//           part's bytes; a barrier's flags, and stored bytes, are seen `barrier` later. In LL what peers push is
+//           taken at ll_rate, each line a hop later.
+//   Copy engines  a copy costs `copy` to start; flags as with symmetric memory.
 //   NVLS    a stage costs `stage` for a loop; copies run at copy_rate. What one primitive does in several
 //           steps (through the switch and over the network) is copied once: between them it is in
 //           registers.
@@ -74,7 +78,8 @@ struct StepWork {
   Primitive primitive = Primitive::Nothing;
   Movement movement = Movement::Route;
   bool continues = false;
-  bool to_scratch = false;  ///< what it writes locally goes to scratch memory
+  std::uint32_t received = 0;  ///< messages
+  bool to_scratch = false;     ///< what it writes locally goes to scratch memory
   std::uint64_t index = 0;
   Bytes bytes;
 };

@@ -4,10 +4,13 @@
 #include <utility>
 
 #include "algorithms/nccl/connected_program.hpp"
+#include "algorithms/nccl/copy_engine_program.hpp"
 #include "algorithms/nccl/execution.hpp"
 #include "algorithms/nccl/send_recv_plan.hpp"
 #include "algorithms/nccl/send_recv_program.hpp"
 #include "algorithms/nccl/send_recv_works.hpp"
+#include "algorithms/nccl/symmetric_kernels.hpp"
+#include "algorithms/nccl/symmetric_program.hpp"
 #include "algorithms/pattern.hpp"
 #include "topology/error.hpp"
 
@@ -17,6 +20,8 @@ namespace {
 
 constexpr std::string_view any_algorithm = "nccl";
 constexpr std::string_view send_recv = "nccl-p2p";
+constexpr std::string_view symmetric = "nccl-symmetric";
+constexpr std::string_view copy_engine = "nccl-ce";
 
 std::string name_of(nccl::Algorithm algorithm) {
   const auto named =
@@ -90,6 +95,43 @@ NcclProgram collective_program(const nccl::Decisions& decisions,
   return result;
 }
 
+NcclProgram symmetric_program(const nccl::Decisions& decisions, const CollectiveCall& call,
+                              ChannelsRun channels) {
+  if (!decisions.constants().has_symmetric_kernels) {
+    throw InputError("NCCL " + decisions.constants().name + " has no symmetric kernels", {},
+                     "they came with 2.27");
+  }
+  const nccl::SymmetricChoice choice =
+      nccl::choose_symmetric(decisions.communicator(), decisions.configuration(), call);
+  const nccl::SymmetricKernelSort& sort = nccl::sort_of(choice.kernel);
+  NcclProgram result;
+  result.program = nccl::build_symmetric_program(
+      call, choice,
+      channels == ChannelsRun::Joined ? nccl::EqualBlocks::Joined : nccl::EqualBlocks::Apart);
+  result.algorithm = symmetric;
+  result.protocol = sort.ll ? "LL" : "Simple";
+  result.channels = choice.blocks;
+  result.reason = "the kernel " + std::string(sort.name) + ", NCCL's choice for symmetric windows";
+  return result;
+}
+
+NcclProgram copy_engine_program(const nccl::Decisions& decisions, const CollectiveCall& call) {
+  if (!decisions.constants().has_copy_engine_collectives) {
+    throw InputError("NCCL " + decisions.constants().name + " has no collectives by copy engines",
+                     {}, "they came with 2.28");
+  }
+  if (const std::string why = nccl::copy_engine_exclusion(decisions.communicator(), call);
+      !why.empty()) {
+    throw InputError(why);
+  }
+  NcclProgram result;
+  result.program = nccl::build_copy_engine_program(call);
+  result.algorithm = copy_engine;
+  result.protocol = "Simple";
+  result.reason = "copy engines, as NCCL_CTA_POLICY=2 has it for symmetric windows";
+  return result;
+}
+
 NcclProgram sends_program(const nccl::Decisions& decisions, const CollectiveCall& call,
                           ChannelsRun channels) {
   nccl::SendRecvPlan plan = nccl::send_recv_plan(decisions.input(), call);
@@ -137,7 +179,7 @@ std::span<const NcclAlgorithm> nccl_algorithms() {
       {"collnet-direct",
        "the fabric's switches reduce for a head a NIC (SHARP)",
        nccl::Algorithm::CollNetDirect,
-       {AllReduce}},
+       {AllReduce, AllGather, ReduceScatter}},
       {"collnet-chain",
        "the fabric's switches reduce for the head of a chain (SHARP)",
        nccl::Algorithm::CollNetChain,
@@ -146,6 +188,16 @@ std::span<const NcclAlgorithm> nccl_algorithms() {
        "parallel aggregated trees, a GPU a node",
        nccl::Algorithm::Pat,
        {AllGather, ReduceScatter}},
+      {symmetric,
+       "NCCL's kernels for buffers that are symmetric windows",
+       std::nullopt,
+       {AllReduce, AllGather, ReduceScatter},
+       NcclBuffers::Symmetric},
+      {copy_engine,
+       "copy engines, for buffers that are symmetric windows",
+       std::nullopt,
+       {AllGather, AllToAll, Gather, Scatter},
+       NcclBuffers::ForCopyEngines},
       {send_recv,
        "NCCL's grouped sends and receives",
        std::nullopt,
@@ -179,6 +231,14 @@ NcclProgram nccl_program(const nccl::Decisions& decisions,
     nothing.algorithm = any_algorithm;
     return nothing;
   }
+  switch (wish.buffers) {
+    case NcclBuffers::Symmetric:
+      return symmetric_program(decisions, call, channels);
+    case NcclBuffers::ForCopyEngines:
+      return copy_engine_program(decisions, call);
+    case NcclBuffers::Plain:
+      break;
+  }
   if (nccl::function_of(call.kind)) {
     return collective_program(decisions, tuner, call, wish, channels);
   }
@@ -187,6 +247,11 @@ NcclProgram nccl_program(const nccl::Decisions& decisions,
                      " of sends and receives: it has no algorithm to choose");
   }
   return sends_program(decisions, call, channels);
+}
+
+bool takes_symmetric(const nccl::Decisions& decisions, const CollectiveCall& call) {
+  return decisions.constants().has_symmetric_kernels &&
+         nccl::symmetric_exclusion(decisions.communicator(), call).empty();
 }
 
 bool routes_ignore_channels(const Cluster& cluster) {

@@ -21,10 +21,18 @@
 
 namespace collsim {
 
+/// What the user has done with the buffers of a call.
+enum class NcclBuffers : std::uint8_t {
+  Plain,
+  Symmetric,       ///< registered as symmetric windows
+  ForCopyEngines,  ///< the same, and the CTA policy is that no thread of a GPU copies
+};
+
 /// What the user wants of NCCL, besides what its variables say.
 struct NcclWish {
   std::optional<nccl::Algorithm> algorithm;  ///< absent: NCCL's choice
   std::optional<nccl::Protocol> protocol;    ///< absent: NCCL's choice
+  NcclBuffers buffers = NcclBuffers::Plain;  ///< if not plain, the other two are absent
 };
 
 /// A program, and how it came about.
@@ -47,6 +55,7 @@ struct NcclAlgorithm {
   std::string_view summary;                  ///< one line
   std::optional<nccl::Algorithm> algorithm;  ///< absent: NCCL's choice, or sends and receives
   std::vector<CollectiveKind> collectives;
+  NcclBuffers buffers = NcclBuffers::Plain;  ///< that it is for
 };
 [[nodiscard]] std::span<const NcclAlgorithm> nccl_algorithms();
 [[nodiscard]] bool implements(const NcclAlgorithm& algorithm, CollectiveKind kind);
@@ -62,6 +71,9 @@ struct NcclAlgorithm {
                                        const std::vector<nccl::TunerRule>& tuner,
                                        const CollectiveCall& call, const NcclWish& wish,
                                        ChannelsRun channels);
+
+/// Whether NCCL takes its kernels for symmetric windows for a call.
+[[nodiscard]] bool takes_symmetric(const nccl::Decisions& decisions, const CollectiveCall& call);
 
 /// Whether the cluster's routes are the same on every channel.
 [[nodiscard]] bool routes_ignore_channels(const Cluster& cluster);

@@ -27,7 +27,11 @@ CostItem share_item(LinkKind kind, Kernel kernel) {
       return CostItem::ShareNvlinkSendRecv;
     case Kernel::Multicast:
       return CostItem::ShareNvlinkMulticast;
+    case Kernel::CopyEngine:
+      return CostItem::ShareNvlinkCopyEngine;
     case Kernel::Collective:
+    case Kernel::Symmetric:
+    case Kernel::SymmetricMulticast:
       break;
   }
   return CostItem::ShareNvlink;

@@ -151,6 +151,7 @@ void refuse_nccl_options(const NcclRunOptions& options, const JobOptions& job,
        {std::pair(!job.protocol.empty(), "--protocol"),
         std::pair(!options.nccl.environment.empty(), "--env"),
         std::pair(!options.tuner.empty(), "--tuner"),
+        std::pair(options.symmetric_windows, "-R"),
         std::pair(options.nccl.version != NcclOptions{}.version, "--nccl")}) {
     if (given) {
       throw InputError(why, option, hint);
@@ -161,7 +162,9 @@ void refuse_nccl_options(const NcclRunOptions& options, const JobOptions& job,
 NcclRun::NcclRun(const Machine& machine, const NcclRunOptions& options,
                  const ClusterOptions& cluster, const JobOptions& job,
                  const std::vector<Communicator>& groups, const OutputOptions& output)
-    : machine_(&machine), protocol_(protocol_of(job.protocol)) {
+    : machine_(&machine),
+      protocol_(protocol_of(job.protocol)),
+      symmetric_windows_(options.symmetric_windows) {
   if (job.chunks) {
     throw InputError("has no effect on NCCL's programs, which cut chunks by rules of their own",
                      "--chunks", "--env NCCL_BUFFSIZE=…, or another --algorithm");
@@ -186,7 +189,16 @@ NcclProgram NcclRun::program(const CollectiveCall& call, const std::string& algo
                              ChannelsRun channels) const {
   NcclWish wish;
   wish.algorithm = find_nccl_algorithm(algorithm).algorithm;
+  wish.buffers = find_nccl_algorithm(algorithm).buffers;
+  const bool chooses = algorithm == "nccl" && !protocol_;
+  if (symmetric_windows_ && chooses && takes_symmetric(*decisions_, call)) {
+    wish.buffers = NcclBuffers::Symmetric;
+  }
   wish.protocol = protocol_;
+  if (wish.buffers != NcclBuffers::Plain && protocol_) {
+    throw InputError("has no effect on " + algorithm + ", whose kernels have each its own",
+                     "--protocol", "--env NCCL_SYM_KERNEL=…");
+  }
   try {
     return nccl_program(*decisions_, tuner_, call, wish, channels);
   } catch (const InputError& error) {

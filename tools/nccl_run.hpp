@@ -25,6 +25,7 @@ struct NcclRunOptions {
   std::string parameters;          ///< empty: the cluster's
   std::string network_parameters;  ///< empty: its fabric's
   std::string tuner;
+  bool symmetric_windows = false;  ///< buffers are; NCCL's choice has its kernels for them
 };
 
 /// Adds --nccl, --env, --tuner, --parameters and --network-parameters.
@@ -76,6 +77,7 @@ class NcclRun {
   std::unique_ptr<nccl::Decisions> decisions_;
   std::vector<nccl::TunerRule> tuner_;
   std::optional<nccl::Protocol> protocol_;
+  bool symmetric_windows_;
 };
 
 }  // namespace collsim

@@ -20,7 +20,7 @@ struct Unmodelled {
   bool shown = false;  ///< in --help
 };
 
-constexpr std::array<Unmodelled, 17> unmodelled{{
+constexpr std::array<Unmodelled, 16> unmodelled{{
     {"-C,--report_cputime", "0", "CPU time is not modelled", true},
     {"-m,--agg_iters", "1", "aggregated operations are not modelled"},
     {"-N,--run_cycles", "1", "each cycle would give the same times"},
@@ -29,9 +29,10 @@ constexpr std::array<Unmodelled, 17> unmodelled{{
     {"-y,--stream_null", "0", "streams are not modelled"},
     {"-T,--timeout", "0", "virtual time has no timeout"},
     {"-S,--report_timestamps", "0", "virtual time has no date"},
-    {"-R,--local_register", "0", "buffer registration is not modelled"},
     {"-J,--output_file", nullptr, "the result as JSON is --format json --output FILE"},
-    {"-x,--cta_policy", nullptr, "CTA policies are not modelled"},
+    {"-x,--cta_policy", "0",
+     "of CTA policies only the default is modelled, and copy engines by "
+     "--algorithm nccl-ce"},
     {"-D,--device_implementation", nullptr, "device-side implementations are not modelled"},
     {"-V,--device_cta_count", nullptr, "device-side implementations are not modelled"},
     {"-M,--memory", nullptr, "memory use is not modelled"},
@@ -54,6 +55,25 @@ void add_unmodelled(CLI::App& app, const Unmodelled& refused, const char* group)
   const std::string help =
       refused.neutral == nullptr ? "" : std::string("not modelled: only ") + refused.neutral;
   add_value(app, names, "N", help, refuse_others)->group(refused.shown ? group : "");
+}
+
+/// nccl-tests' registration of buffers: none, or as symmetric windows.
+void add_registration(CLI::App& app, PerfCommand& command, const char* group) {
+  const auto take = [&command](const std::string& text) {
+    if (text != "0" && text != "2") {
+      throw InputError(text == "1"
+                           ? "registered buffers that are no symmetric windows are not modelled"
+                           : "expected 0 or 2, got " + in_quotes(text),
+                       "-R", "-R 0, or -R 2 for symmetric windows");
+    }
+    command.nccl.symmetric_windows = text == "2";
+  };
+  add_value(app, "-R,--local_register", "N",
+            "2: buffers are symmetric windows, for which NCCL has kernels of its own; 0: they are "
+            "not",
+            take)
+      ->default_str("0")
+      ->group(group);
 }
 
 /// A process has T·G ranks, all on one node.
@@ -86,6 +106,7 @@ void add_nccl_tests_options(CLI::App& app, PerfCommand& command) {
              "times a CUDA graph of the calls is launched; 0: no graph")
       ->group(group);
   add_iteration_options(app, command);
+  add_registration(app, command, group);
   add_number(app, "-c,--check", command.check, any, "0: do not check the data")->group(group);
   add_number(app, "-a,--average", command.average, {0, 3},
              "time over ranks: 0 rank 0, 1 mean, 2 min, 3 max (default: 1; 3 with --isolated)")

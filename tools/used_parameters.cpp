@@ -40,6 +40,15 @@ UsedParameters parameters_where(const CostParameters& costs, const Decides& deci
   return used;
 }
 
+/// Whether it is of kernels, or copy engines, that no measured table of ours has.
+bool is_for_windows(const Program& program) {
+  if (program.lane_count(Rank(0)) == 0) {
+    return false;
+  }
+  const Kernel kernel = program.lane(Rank(0), 0).kernel;
+  return is_symmetric(kernel) || kernel == Kernel::CopyEngine;
+}
+
 }  // namespace
 
 UsedParameters whole_set(const CostParameters& costs) {
@@ -50,11 +59,17 @@ UsedParameters used_parameters(const CostParameters& costs, const Cluster& clust
                                const CollectiveJob& job, std::uint32_t nodes,
                                const CollectiveResult& result) {
   constexpr double decides = 0.01;
-  const Sensitivities effects = sensitivities(cluster, *programs_of(cluster, job).front(), result);
+  const auto programs = programs_of(cluster, job);
+  const Program& program = *programs.front();
+  const Sensitivities effects = sensitivities(cluster, program, result);
   UsedParameters used = parameters_where(costs, [&effects](CostItem item) {
     return std::abs(effects.at(static_cast<std::size_t>(item))) >= decides;
   });
   used.outside = outside(costs.records, job.call, nodes);
+  if (!costs.records.empty() && is_for_windows(program)) {
+    used.outside.push_back(
+        {"kernels", std::string(program.algorithm()), "those for buffers nobody registered"});
+  }
   return used;
 }
 

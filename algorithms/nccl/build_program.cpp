@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/nccl/collnet_gather_program.hpp"
 #include "algorithms/nccl/collnet_program.hpp"
 #include "algorithms/nccl/communicator.hpp"
 #include "algorithms/nccl/connected_program.hpp"
@@ -57,12 +58,10 @@ std::unique_ptr<Program> nvls_network_program(const Decisions& decisions,
 }
 
 std::unique_ptr<Program> collnet_program(const Decisions& decisions, const Execution& execution) {
-  const CollectiveKind kind = execution.call.kind;
-  if (kind != CollectiveKind::AllReduce) {
-    throw not_executed(std::string(name(execution.algorithm)) + " for " +
-                       std::string(collsim::name_of(kind)));
-  }
   if (execution.algorithm == Algorithm::CollNetDirect) {
+    if (execution.call.kind != CollectiveKind::AllReduce) {
+      return build_collnet_gather_program(execution, decisions.layout());
+    }
     return build_collnet_direct_program(execution, decisions.layout(),
                                         ranks_of(heads(*decisions.graphs().collnet_direct)));
   }

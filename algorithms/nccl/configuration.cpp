@@ -5,6 +5,7 @@
 #include <limits>
 #include <system_error>
 
+#include "algorithms/nccl/symmetric_kernels.hpp"
 #include "algorithms/nccl/variable_names.hpp"
 #include "topology/error.hpp"
 
@@ -127,6 +128,19 @@ void thresholds(Configuration& configuration, const Variable& variable, std::str
   configuration.thread_thresholds = values;
 }
 
+void symmetric_kernel(Configuration& configuration, const Variable& variable,
+                      std::string_view text) {
+  std::vector<std::string> names;
+  for (const SymmetricKernelSort& sort : symmetric_kernels()) {
+    names.emplace_back(sort.name);
+  }
+  if (std::ranges::find(names, text) == names.end()) {
+    throw InputError("expected " + one_of(names) + ", got " + in_quotes(text),
+                     std::string(variable.name), did_you_mean(std::string(text), names));
+  }
+  configuration.symmetric_kernel = std::string(text);
+}
+
 constexpr std::int64_t most_channels = 64;
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 // A buffer is eight slots; each must hold one grain of its protocol (512 B; 16 B of data, sent as
@@ -163,6 +177,8 @@ constexpr std::array variables{
     Variable{"NCCL_P2P_LL_THRESHOLD", bytes<&C::p2p_ll_threshold>, 0, most_bytes},
     Variable{"NCCL_ALLOC_P2P_NET_LL_BUFFERS", flag<&C::ll_buffers_for_network>, 0, 1},
     Variable{"NCCL_P2P_SCHEDULE_GROUP_SIZE", integer<&C::schedule_group>, 1, 1024},
+    Variable{"NCCL_SYM_CTAS", integer<&C::symmetric_ctas>, 0, most_channels},
+    Variable{"NCCL_SYM_KERNEL", symmetric_kernel},
     Variable{"NCCL_NVLS_ENABLE", three_way<&C::nvls>, 0, 2},
     Variable{"NCCL_PAT_ENABLE", three_way<&C::pat>, 0, 2},
     Variable{"NCCL_COLLNET_ENABLE", flag<&C::collnet>, 0, 1},

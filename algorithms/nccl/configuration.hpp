@@ -56,6 +56,10 @@ struct Configuration {
   bool ll_buffers_for_network = false;             ///< NCCL_ALLOC_P2P_NET_LL_BUFFERS
   std::optional<int> schedule_group{};             ///< NCCL_P2P_SCHEDULE_GROUP_SIZE
 
+  // Kernels on symmetric memory.
+  std::optional<int> symmetric_ctas{};  ///< NCCL_SYM_CTAS; 0: NCCL's choice
+  std::string symmetric_kernel{};       ///< NCCL_SYM_KERNEL; empty: NCCL's choice
+
   // What is there at all.
   Switch nvls = Switch::Auto;            ///< NCCL_NVLS_ENABLE
   Switch pat = Switch::Auto;             ///< NCCL_PAT_ENABLE

@@ -152,6 +152,8 @@ struct TuningConstants {
   NothingLeft nothing_left{NothingLeft::Error};
   bool function_lists{true};  ///< NCCL_ALGO and NCCL_PROTO may name functions
   bool has_pat{true};
+  bool has_symmetric_kernels{true};
+  bool has_copy_engine_collectives{true};
 
   int max_ranks_per_node{0};
   int max_channels{0};

@@ -198,7 +198,9 @@ Execution joined_channels(const Decisions& decisions, Execution execution) {
   const std::vector<std::size_t> ranks = connected_ranks(decisions, execution);
   const std::vector<std::size_t> paths =
       connection_kinds(algorithm_connections(decisions, execution.algorithm), ranks.size());
-  const std::int64_t heads = execution.interleaved ? head_count(decisions, execution.algorithm) : 1;
+  // An all-gather's or reduce-scatter's piece is of one rank.
+  const bool of_heads = execution.interleaved && !execution.call.blocked();
+  const std::int64_t heads = of_heads ? head_count(decisions, execution.algorithm) : 1;
   std::vector<std::tuple<std::size_t, std::size_t, std::int64_t>> all;
   all.reserve(ranks.size());
   for (std::size_t channel = 0; channel < ranks.size(); ++channel) {

@@ -82,8 +82,6 @@ constexpr std::array unmodelled{
     std::string_view{"NCCL_SOCKET_FAMILY"},
     std::string_view{"NCCL_SOCKET_IFNAME"},
     std::string_view{"NCCL_SOCKET_NTHREADS"},
-    std::string_view{"NCCL_SYM_CTAS"},
-    std::string_view{"NCCL_SYM_KERNEL"},
     std::string_view{"NCCL_TOPO_DUMP_FILE"},
     std::string_view{"NCCL_TOPO_DUMP_FILE_RANK"},
     std::string_view{"NCCL_TUNER_CONFIG_FILE"},

@@ -12,7 +12,8 @@ using namespace collsim::test;
 namespace {
 
 constexpr std::array protocols{WireProtocol::Simple, WireProtocol::LL, WireProtocol::LL128};
-constexpr std::array kernels{Kernel::Collective, Kernel::SendRecv, Kernel::Multicast};
+constexpr std::array kernels{Kernel::Collective, Kernel::SendRecv,           Kernel::Multicast,
+                             Kernel::Symmetric,  Kernel::SymmetricMulticast, Kernel::CopyEngine};
 
 /// Every item costs something.
 CostParameters all_items() {
@@ -36,6 +37,7 @@ bool covers_steps(const CostItemSet& set, const CostParameters& costs, const Lan
         step.primitive = static_cast<Primitive>(primitive);
         step.movement = movement;
         step.continues = flag;
+        step.received = 7;
         step.to_scratch = flag;
         step.bytes = Bytes(100'000);
         const StepCost cost = step_cost(costs, work, step);

@@ -145,7 +145,7 @@ TEST_CASE("complaints about keys name the place and what is accepted", "[costs]"
         "  simpel: {}\n"
         "  ^\n"
         "hint: accepted: description, base, tier, calibrated, launch, ll, ll128, multicast, "
-        "simple, send_recv, "
+        "simple, copy_engine, send_recv, symmetric, "
         "host, network or share");
   CHECK(message_about("description: x\nll:\n  hop_nvlnk: { value: 1 us, source: fitted }\n") ==
         "x.yaml:3:3: error: ll.hop_nvlnk: unknown key, did you mean \"hop_nvlink\"?\n"

@@ -207,6 +207,57 @@ TEST_CASE("a stage of NVLS synchronises once a loop, and copies at the channel's
   CHECK(through.work.time == Duration{});
 }
 
+TEST_CASE("blocks on symmetric memory load, store and drive the switch at rates of their own") {
+  CostParameters costs;
+  set_rate(costs, CostItem::SymmetricBlockRate, 50_GBps);
+  set_rate(costs, CostItem::SymmetricMulticastRate, 10_GBps);
+  set_rate(costs, CostItem::SymmetricLLRate, 5_GBps);
+  const LaneWork work = with(block(WireProtocol::Simple), Kernel::Symmetric);
+  check(routed(costs, work, Primitive::Send, 100'000_B).work, CostItem::SymmetricBlockRate, us(2));
+  // What peers stored is there.
+  CHECK(routed(costs, work, Primitive::Receive, 100'000_B).work.time == Duration{});
+  const StepWork posted{
+      .primitive = Primitive::Send, .movement = Movement::Post, .bytes = 100'000_B};
+  CHECK(step_cost(costs, work, posted).work.time == Duration{});
+  const StepWork reduced{.primitive = Primitive::ReceiveReduceCopySend,
+                         .movement = Movement::Multimem,
+                         .received = 7,
+                         .bytes = 100'000_B};
+  check(step_cost(costs, with(work, Kernel::SymmetricMulticast), reduced).work,
+        CostItem::SymmetricMulticastRate, us(10));
+  // In LL a block looks at every line that peers push; pushing costs nothing besides.
+  const LaneWork ll = with(block(WireProtocol::LL), Kernel::Symmetric);
+  const StepWork taken{
+      .primitive = Primitive::ReceiveReduceCopy, .received = 7, .bytes = 100'000_B};
+  check(step_cost(costs, ll, taken).work, CostItem::SymmetricLLRate, us(140));
+  CHECK(routed(costs, ll, Primitive::Send, 100'000_B).work.time == Duration{});
+}
+
+TEST_CASE("what the fabric reduces for one rank alone is a reduction late, once") {
+  const CostParameters costs = costs_with({{CostItem::NetworkReduction, us(19)}});
+  const LaneWork work = block(WireProtocol::Simple, 0);
+  StepWork read{.primitive = Primitive::ReceiveReduceCopy,
+                .movement = Movement::Multimem,
+                .bytes = 100'000_B};
+  check(step_cost(costs, work, read).held, CostItem::NetworkReduction, us(19));
+  read.index = 1;
+  CHECK(step_cost(costs, work, read).held.time == Duration{});
+  // Messages bring it.
+  const StepWork both{.primitive = Primitive::ReceiveReduceCopySend,
+                      .movement = Movement::Multimem,
+                      .bytes = 100'000_B};
+  CHECK(step_cost(costs, work, both).held.time == Duration{});
+}
+
+TEST_CASE("copy engines take a start for each copy, and none for a flag") {
+  const CostParameters costs = costs_with({{CostItem::CopyEngineCopy, us(2)}});
+  const LaneWork work = with(block(WireProtocol::Simple), Kernel::CopyEngine);
+  check(routed(costs, work, Primitive::Send, 100'000_B).held, CostItem::CopyEngineCopy, us(2));
+  check(routed(costs, work, Primitive::Copy, 100'000_B).held, CostItem::CopyEngineCopy, us(2));
+  CHECK(routed(costs, work, Primitive::Send, 0_B).held.time == Duration{});
+  CHECK(routed(costs, work, Primitive::Receive, 100'000_B).held.time == Duration{});
+}
+
 TEST_CASE("what a primitive of NVLS keeps in registers between its steps is not copied") {
   CostParameters costs;
   set_rate(costs, CostItem::MulticastCopyRate, 20_GBps);

@@ -234,7 +234,7 @@ class Names(program.Case):
         names = ("naive, ring, tree, double-tree, recursive-doubling, halving-doubling, bruck, direct, "
                  "direct-one-shot, pairwise")
         all_names = (f"{names}, hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, collnet-direct, "
-                     "collnet-chain, pat or nccl-p2p")
+                     "collnet-chain, pat, nccl-symmetric, nccl-ce or nccl-p2p")
         self.refused([*RUN, "--algorithm", "rinng"],
                      f'error: --algorithm: unknown algorithm "rinng"; expected auto, best, {all_names}\n'
                      "hint: did you mean \"ring\"?")
@@ -246,8 +246,8 @@ class Names(program.Case):
 
     def test_algorithm_that_does_not_apply(self):
         fitting = "naive, ring, tree, double-tree, recursive-doubling, halving-doubling, direct, direct-one-shot"
-        all_fitting = (f"{fitting}, hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, collnet-direct or "
-                       "collnet-chain")
+        all_fitting = (f"{fitting}, hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, collnet-direct, "
+                       "collnet-chain or nccl-symmetric")
         self.refused([*RUN, "--algorithm", "bruck"],
                      f"error: --algorithm: bruck does not implement all_reduce; expected auto, best, {all_fitting}")
         self.refused(["compare", "all_reduce", *STAR, "--bytes", "1", "--algorithms", "bruck"],
@@ -449,7 +449,8 @@ class Jobs(program.Case):
         self.refused([*RUN, "--algorithm", "Ring"],
                      'error: --algorithm: unknown algorithm "Ring"; expected auto, best, naive, ring, tree, '
                      "double-tree, recursive-doubling, halving-doubling, bruck, direct, direct-one-shot, pairwise, "
-                     "hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, collnet-direct, collnet-chain, pat or "
+                     "hierarchical, nccl, nccl-ring, nccl-tree, nvls, nvls-tree, collnet-direct, collnet-chain, pat, "
+                     "nccl-symmetric, nccl-ce or "
                      "nccl-p2p\n"
                      "hint: did you mean \"ring\"?")
 
@@ -475,11 +476,14 @@ class Jobs(program.Case):
         self.refused([*PERF, "-C", "1"], "error: -C: CPU time is not modelled\nhint: leave the option out, or -C 0")
         for option, neutral, why in [("-m", "1", "aggregated operations are not modelled"),
                                      ("-z", "0", "waiting on the CPU is not modelled"),
-                                     ("-R", "0", "buffer registration is not modelled"),
                                      ("-T", "0", "virtual time has no timeout")]:
             self.refused([*PERF, option, "7"],
                          f"error: {option}: {why}\nhint: leave the option out, or {option} {neutral}")
             self.output(*PERF, option, neutral)
+        self.refused([*PERF, "-R", "1"],
+                     "error: -R: registered buffers that are no symmetric windows are not modelled\n"
+                     "hint: -R 0, or -R 2 for symmetric windows")
+        self.refused([*PERF, "-R", "x"], 'error: -R: expected 0 or 2, got "x"\nhint: -R 0, or -R 2 for symmetric windows')
         self.refused([*PERF, "--output_file", "x.json"],
                      "error: -J: the result as JSON is --format json --output FILE\nhint: leave the option out")
         self.refused([*RUN, "--protocol", "LL"],

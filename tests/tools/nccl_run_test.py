@@ -129,7 +129,7 @@ class Refused(program.Case):
                      "protocol only")
         self.refused(["run", "all_to_all", *H100, "--bytes", "1M", "--algorithm", "nccl-ring"],
                      "error: --algorithm: nccl-ring does not implement all_to_all; expected auto, best, naive, bruck, "
-                     "direct, pairwise, hierarchical, nccl or nccl-p2p")
+                     "direct, pairwise, hierarchical, nccl, nccl-ce or nccl-p2p")
 
     def test_reduction_by_switches_that_do_not_reduce(self):
         words = ["run", "all_reduce", *H100_X4, "--bytes", "1M", "--algorithm", "collnet-chain"]

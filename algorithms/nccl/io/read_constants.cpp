@@ -162,9 +162,10 @@ void read_rules(const ConstantsReader& parent, TuningConstants& constants) {
       Choice<PathPreference>{"best type", PathPreference::BestType}};
   constexpr std::array nothing{Choice<NothingLeft>{"error", NothingLeft::Error},
                                Choice<NothingLeft>{"ring", NothingLeft::Ring}};
-  const ConstantsReader reader = parent.inside(
-      "rules", {"ll128_gpus", "ll128_listed", "nothing_left", "function_lists", "pat",
-                "one_gpu_as_tree", "collnet_gather", "nics_over_c2c", "path_preference"});
+  const ConstantsReader reader =
+      parent.inside("rules", {"ll128_gpus", "ll128_listed", "nothing_left", "function_lists", "pat",
+                              "one_gpu_as_tree", "collnet_gather", "nics_over_c2c",
+                              "path_preference", "symmetric_kernels", "copy_engine_collectives"});
   reader.choice("ll128_gpus", gpus, constants.ll128_gpus);
   if (reader.wants("ll128_listed")) {
     constants.ll128_listed.clear();
@@ -178,6 +179,8 @@ void read_rules(const ConstantsReader& parent, TuningConstants& constants) {
   reader.choice("nothing_left", nothing, constants.nothing_left);
   reader.flag("function_lists", constants.function_lists);
   reader.flag("pat", constants.has_pat);
+  reader.flag("symmetric_kernels", constants.has_symmetric_kernels);
+  reader.flag("copy_engine_collectives", constants.has_copy_engine_collectives);
   reader.flag("one_gpu_as_tree", constants.one_gpu_uses_tree_latency);
 }
 

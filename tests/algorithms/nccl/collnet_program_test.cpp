@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "algorithms/nccl/collnet_gather_program.hpp"
 #include "algorithms/nccl/nvls_network_program.hpp"
 #include "tests/algorithms/nccl/small_execution.hpp"
 #include "tests/catch.hpp"
@@ -40,6 +41,15 @@ std::vector<Rank> first_ranks(int count) {
     ranks.emplace_back(static_cast<std::uint32_t>(rank));
   }
   return ranks;
+}
+
+/// All-gather or reduce-scatter, `count` elements a rank.
+std::unique_ptr<Program> gather(CollectiveKind kind, RankLayout layout, std::int64_t count,
+                                std::uint32_t channels, InPlace in_place = InPlace::Yes) {
+  nccl::Execution execution =
+      interleaved(nccl::Algorithm::CollNetDirect, layout, count, channels, in_place);
+  execution.call.kind = kind;
+  return nccl::build_collnet_gather_program(execution, layout);
 }
 
 std::unique_ptr<Program> direct(RankLayout layout, std::int64_t count, std::uint32_t channels,
@@ -132,6 +142,34 @@ TEST_CASE("CollNetDirect gives every rank the sum, whatever the layout and the s
       }
     }
   }
+}
+
+TEST_CASE("CollNetDirect's all-gather and reduce-scatter give every rank its data") {
+  for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
+    for (const RankLayout layout : layouts()) {
+      for (const std::int64_t count : counts(1, 2)) {
+        for (const InPlace in_place : {InPlace::Yes, InPlace::No}) {
+          CHECK(fault_of(*gather(kind, layout, count, 2, in_place)) == "");
+        }
+      }
+    }
+  }
+}
+
+// Each of 4 ranks of 5 nodes: the fabric brings it what 4 counterparts have, or it gives what they are to have;
+// inside its node it passes what all 5 nodes have to 3 others.
+TEST_CASE("CollNetDirect's all-gather and reduce-scatter carry (N - 1) b each way of the fabric") {
+  const RankLayout layout{5, 4};
+  const std::int64_t count = chunk * 2 * 3;
+  const Bytes block(count * 4);
+  const Traffic gathered = traffic_of(*gather(CollectiveKind::AllGather, layout, count, 2), 4);
+  CHECK(gathered.given == std::vector<Bytes>(20, 0_B));
+  CHECK(gathered.totals == std::vector<Bytes>(20, block * 4));
+  CHECK(gathered.inside == std::vector<Bytes>(20, block * (5 * 3)));
+  const Traffic scattered = traffic_of(*gather(CollectiveKind::ReduceScatter, layout, count, 2), 4);
+  CHECK(scattered.given == std::vector<Bytes>(20, block * 4));
+  CHECK(scattered.totals == std::vector<Bytes>(20, 0_B));
+  CHECK(scattered.inside == std::vector<Bytes>(20, block * (5 * 3)));
 }
 
 TEST_CASE("CollNetChain gives every rank the sum, whatever the layout and the size") {

@@ -83,6 +83,7 @@ const std::vector<Number>& numbers() {
       {"NCCL_CHUNK_SIZE", 512, gib, read<&C::send_recv_chunk>},
       {"NCCL_NVLS_CHUNKSIZE", 512, gib, read<&C::nvls_chunk>},
       {"NCCL_NVLSTREE_MAX_CHUNKSIZE", 512, gib, read<&C::nvls_tree_chunk>},
+      {"NCCL_SYM_CTAS", 0, 64, read<&C::symmetric_ctas>},
       {"NCCL_P2P_LL_THRESHOLD", 0, gib, read<&C::p2p_ll_threshold>},
       {"NCCL_ALLOC_P2P_NET_LL_BUFFERS", 0, 1, read_plain<&C::ll_buffers_for_network>},
       {"NCCL_P2P_SCHEDULE_GROUP_SIZE", 1, 1024, read<&C::schedule_group>},
@@ -240,10 +241,18 @@ TEST_CASE("variables: names must be whole, known and modelled") {
         "error: NCCL_IB_TIMEOUT: NCCL has this variable, but it is not modelled");
 }
 
+TEST_CASE("variables: NCCL_SYM_KERNEL takes the names of kernels") {
+  Configuration configuration;
+  parse_variable(configuration, "NCCL_SYM_KERNEL", "AllGather_STMC");
+  CHECK(configuration.symmetric_kernel == "AllGather_STMC");
+  CHECK(refusal("NCCL_SYM_KERNEL", "AllGather_SMTC").find("did you mean \"AllGather_STMC\"?") !=
+        std::string::npos);
+}
+
 TEST_CASE("variables: every modelled one is in the list and accepted by its name") {
   const std::vector<std::string> names = variable_names();
-  // The numbers above; ALGO, PROTO, THREAD_THRESHOLDS, two levels and two files.
-  CHECK(names.size() == numbers().size() + 7);
+  // The numbers above; ALGO, PROTO, SYM_KERNEL, THREAD_THRESHOLDS, two levels and two files.
+  CHECK(names.size() == numbers().size() + 8);
   for (const std::string& name : names) {
     CHECK(refusal(name, "no value").find("unknown variable") == std::string::npos);
   }
