@@ -19,6 +19,7 @@
 #include "tools/output.hpp"
 #include "tools/points_file.hpp"
 #include "tools/render_sweep.hpp"
+#include "tools/sweep_check.hpp"
 #include "tools/sweep_point.hpp"
 #include "tools/sweep_processes.hpp"
 #include "tools/sweep_progress.hpp"
@@ -95,6 +96,10 @@ Prepared prepare(const SweepCommand& command, bool leads) {
                                                         : ExistingPoints::Refuse;
     const std::string points = command.points.empty() ? stem + ".points.jsonl" : command.points;
     check_files(command, loaded.file, points);
+    std::error_code ignored;
+    if (!(command.resume && std::filesystem::exists(points, ignored))) {
+      require_a_possible_point(loaded, command.config.config_directory);
+    }
     prepared.file =
         std::make_unique<PointsFile>(points,
                                      PointsHeader{loaded.experiment.name, COLLSIM_VERSION,
@@ -122,7 +127,7 @@ void simulate(const SweepCommand& command, SweepProcesses& processes, Prepared& 
   PointsFile& file = *prepared.file;
   std::vector<std::size_t> points;
   for (std::size_t point = 0; point < all; ++point) {
-    if (!file.lines().contains(point)) {
+    if (!file.has(point)) {
       points.push_back(point);
     }
   }
@@ -133,7 +138,7 @@ void simulate(const SweepCommand& command, SweepProcesses& processes, Prepared& 
   SweepProgress progress(command.output, all, all - points.size());
   processes.lead(work, points, [&](FinishedLine line) {
     const bool failed = tells_failure(line.line);
-    file.append(line.index, std::move(line.line));
+    file.append(line.index, line.line);
     progress.add(failed);
   });
 }
@@ -186,10 +191,15 @@ Exit sweep(const SweepCommand& command) {
   }
   simulate(command, processes, *prepared, work_of(command, prepared->loaded, processes.count()));
   const SweepResults results =
-      results_of(prepared->loaded, prepared->digest, prepared->file->lines());
+      results_of(prepared->loaded, prepared->digest,
+                 [&file = *prepared->file](std::size_t point) { return file.line(point); });
   const std::string text = render(command, results);
   if (!command.plot.empty()) {
-    write_file("--plot", command.plot, plot_sweep(results));
+    const SweepPlot plot = plot_sweep(results);
+    if (!plot.note.empty()) {
+      note(command.output, plot.note);
+    }
+    write_file("--plot", command.plot, plot.svg);
   }
   write_output(command.output, text);
   return exit_of(results);

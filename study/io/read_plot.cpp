@@ -78,10 +78,24 @@ class PlotReader {
       plot.y_better =
           reader_.choice<Better>("y_better", directions, Default<Better>{Better::Higher});
     }
+    if (of_axes && plot.x_scale == PlotScale::Logarithmic) {
+      require_logarithms(plot.x);
+    }
     return plot;
   }
 
  private:
+  void require_logarithms(const std::string& axis) const {
+    for (const AxisValue& value : std::ranges::find(experiment_->axes, axis, &Axis::name)->values) {
+      if (!value.number || *value.number <= 0) {
+        reader_.refuse("x_scale",
+                       "a logarithmic scale needs numbers above 0, and a value of " +
+                           in_quotes(axis) + " is " + in_quotes(value.label),
+                       "linear, or give the values a number");
+      }
+    }
+  }
+
   [[nodiscard]] std::string known(const std::string& key, const std::string& what,
                                   const std::vector<std::string>& accepted) const {
     std::string text = reader_.text(key);
@@ -93,12 +107,15 @@ class PlotReader {
     return known(key, "metric", *metrics_);
   }
 
+  [[nodiscard]] std::string other_axes() const { return "axes: " + one_of(axes_); }
+
   void require_different(const PlotSpec& plot) const {
     if (kind_ == PlotKind::HeatMap && plot.x == plot.y) {
-      reader_.refuse("y", "is the axis of x already");
+      reader_.refuse("y", in_quotes(plot.y) + " is the axis of x already", other_axes());
     }
     if (!plot.panels.empty() && (plot.panels == plot.x || plot.panels == plot.y)) {
-      reader_.refuse("panels", "is the axis of x or y already");
+      reader_.refuse("panels", in_quotes(plot.panels) + " is the axis of x or y already",
+                     other_axes());
     }
   }
 
@@ -118,7 +135,7 @@ class PlotReader {
       require_known(context_.tree, item, "axis", names.back(), axes_);
       if (names.back() == plot.x || names.back() == plot.panels) {
         refuse_at(context_.tree, context_.tree.node(item.id).position, item.path,
-                  "is the axis of x or panels already");
+                  in_quotes(names.back()) + " is the axis of x or panels already", other_axes());
       }
     }
     return names;

@@ -43,6 +43,16 @@ LONG_POINTS = 1500
 PATIENCE_S = 120
 
 
+def sealed(point, header):
+    """A line with the seal that a sweep puts on it: FNV-1a with 128 bits over the experiment's digest and the line, each
+    followed by the byte FF."""
+    text = json.dumps({key: value for key, value in point.items() if key != "seal"}, separators=(",", ":"))
+    state = 0x6c62272e07bb014262b821756295c58d
+    for byte in json.loads(header)["digest"].encode() + b"\xff" + text.encode() + b"\xff":
+        state = (state ^ byte) * 0x1000000000000000000013B % (1 << 128)
+    return f'{text[:-1]},"seal":"{state:032x}"}}'
+
+
 def wait_for(state):
     """Polls until the state holds."""
     until = time.monotonic() + PATIENCE_S
@@ -195,13 +205,57 @@ metrics: [time_us]
                                                "exit_code": 2}])
 
     def test_a_message_is_shown_once(self):
-        self.file("bad.yaml", self.BAD.replace("[2, 9, 4]", "{ from: 9, to: 30, step: 1 }")
-                  .replace("textbook-star", "textbook-satr"))
+        self.file("bad.yaml", """name: bad
+base: { cluster: textbook-star, bytes: 8KiB }
+axes:
+  collective: [broadcast, all_gather]
+  algorithm: [naive, double-tree]
+  chunks: { from: 1, to: 22, step: 1 }
+""")
         done = self.run_program("sweep", "bad.yaml")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("".join(f"failed: ranks={ranks}\n" for ranks in range(9, 14)) + "failed: 17 more\n"
-                      '  error: unknown cluster "textbook-satr", did you mean "textbook-star"?\n', done.stdout)
-        self.assertEqual(done.stdout.count("unknown cluster"), 1)
+        self.assertIn("bad: 88 points, 22 failed\n", done.stdout)
+        self.assertIn("".join(f"failed: collective=all_gather, algorithm=double-tree, chunks={chunks}\n" for chunks in range(1, 6)) +
+                      "failed: 17 more\n  error: --algorithm: double-tree does not implement all_gather; ", done.stdout)
+        self.assertEqual(done.stdout.count("does not implement"), 1)
+
+    def test_what_is_wrong_with_all_points_is_said_once_at_its_place(self):
+        text = self.BAD.replace("[2, 9, 4]", "[2, 3, 4]").replace("textbook-star", "dgx-h100-x4")
+        base = "base: { cluster: dgx-h100-x4, collective: all_reduce, bytes: 8KiB, algorithm: ring }"
+        for key, wrong, value, said, hint in (
+                ("cluster: dgx-h100-x4", "cluster: textbook-satr", "textbook-satr",
+                 'cluster: unknown cluster "textbook-satr", did you mean "textbook-star"?', None),
+                ("algorithm: ring", "parameters: none, root: 2", "2 }", "root: all_reduce has no root",
+                 "leave the option out; it is for broadcast, scatter, gather or reduce"),
+                ("algorithm: ring", "algorithm: nccl, env: { NCCL_ALGO: Rng }", "Rng",
+                 'env.NCCL_ALGO: unknown word "Rng", did you mean "Ring"?',
+                 "accepted: Tree, Ring, CollNetDirect, CollNetChain, NVLS, NVLSTree or PAT"),
+                ("algorithm: ring", "set: { nodes: many }", "many",
+                 'set.nodes: expected a whole number from 1 to 1048576, got "many"', None),
+                ("algorithm: ring", "set: { fabric.leaf.ports: 4 }", "4 }",
+                 'set.fabric.leaf.ports: fabric.leaf: does not apply to a fabric of kind "single-switch"', None),
+                ("algorithm: ring", "placement: blok", "blok",
+                 'placement: "blok" is neither block, cyclic nor random, nor a file that can be read',
+                 'did you mean "block"?')):
+            with self.subTest(wrong):
+                self.file("bad.yaml", text.replace(key, wrong))
+                done = self.run_program("sweep", "bad.yaml")
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                lines = done.stderr.splitlines()
+                line = base.replace(key, wrong)
+                self.assertEqual(lines[:2], [f"bad.yaml:2:{line.index(value) + 1}: error: base.{said}", "  " + line])
+                if hint is not None:
+                    self.assertEqual(lines[3:], ["hint: " + hint])
+                self.assertEqual(self.lines("bad.points.jsonl"), [])
+        # Two nodes are too many for one value of the axis, and right for the other.
+        self.file("bad.yaml", """name: bad
+base: { cluster: textbook-2x4, collective: all_reduce, bytes: 8KiB, algorithm: ring, nodes: 2 }
+axes:
+  size: { vary: set.nodes, values: [1, 2] }
+""")
+        done = self.run_program("sweep", "bad.yaml")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bad: 2 points, 1 failed\n", done.stdout)
 
     def test_what_failed_is_tried_again(self):
         text = self.BAD.replace("textbook-star", "own.yaml")
@@ -278,6 +332,22 @@ class Resume(Sweep):
         self.assertIn(sweep.returncode, (0, 130))  # 0: it was done before
         self.completed()
 
+    def test_after_a_file_that_may_not_grow(self):
+        # As a full disk: a part of a line is written, then nothing.
+        most = 30_000
+        done = self.run_program("sweep", "long.yaml", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (2, "", 'error: --points: cannot write "long.points.jsonl": File too large\n'))
+        self.assertEqual((self.folder / "long.points.jsonl").stat().st_size, most)
+        self.completed()
+
+    def test_a_file_without_points_has_nothing_to_lose(self):
+        self.output("sweep", "grid.yaml")
+        path = self.folder / "grid.points.jsonl"
+        path.write_text(self.lines("grid.points.jsonl")[0] + "\n", encoding="utf-8")
+        self.output("sweep", "grid.yaml")
+        self.assertEqual(len(self.points("grid.points.jsonl")), GRID_POINTS)
+
     def test_a_torn_line_is_done_again(self):
         self.output("sweep", "long.yaml")
         path = self.folder / "long.points.jsonl"
@@ -340,11 +410,25 @@ class Resume(Sweep):
         self.output("sweep", "grid.yaml")
         path = self.folder / "grid.points.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines()
-        lines[2] = '{"point":99,"failure":{}}'
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        self.refused(["sweep", "grid.yaml", "--resume"],
-                     "grid.points.jsonl:3:1: error: --points: is no line of this sweep\n"
-                     "hint: the file was changed by something else; --overwrite begins anew")
+        self.file("small.yaml", GRID.replace("[2, 4, 8]", "[2, 4]"))
+        self.output("sweep", "small.yaml")
+        point = json.loads(lines[2])
+        changed = dict(point, row=dict(point["row"], time_ps=1))
+        unsealed = {key: value for key, value in point.items() if key != "seal"}
+        # No JSON, no point of this grid, a figure that was changed, a point that never had a seal, a point of another experiment.
+        for wrong in ("{", sealed({"point": 99, "failure": {}}, lines[0]), json.dumps(changed, separators=(",", ":")),
+                      json.dumps(unsealed, separators=(",", ":")), self.lines("small.points.jsonl")[2]):
+            what = "is no point of this sweep" if wrong.startswith('{"point":99,') else "is not what a sweep of this experiment wrote"
+            path.write_text("\n".join(lines[:2] + [wrong] + lines[3:]) + "\n", encoding="utf-8")
+            self.refused(["sweep", "grid.yaml", "--resume"],
+                         f"grid.points.jsonl:3:1: error: --points: {what}\n"
+                         "hint: the file was changed by something else: take the line out and resume, or --overwrite, which "
+                         "begins anew")
+        # As the hint says.
+        path.write_text("\n".join(lines[:2] + lines[3:]) + "\n", encoding="utf-8")
+        done = self.run_program("sweep", "grid.yaml", "--resume")
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, f"{GRID_POINTS - 1} points of {GRID_POINTS} were there already\n"))
 
     def test_two_sweeps_do_not_share_a_file(self):
         first = self.start("long.yaml", "--jobs", "1")
@@ -368,7 +452,7 @@ class Warnings(Sweep):
         at = [json.loads(line).get("point") for line in lines].index(4)
         point = json.loads(lines[at])
         point["row"]["time_ps"] = 1
-        lines[at] = json.dumps(point)
+        lines[at] = sealed(point, lines[0])
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         warning = "algorithm=ring, bytes=64KiB, ranks=4: takes less time than fewer bytes with the same algorithm and protocol"
         self.assertTrue(self.output("sweep", "grid.yaml", "--resume").endswith(f"\nwarning: {warning}\n"))
@@ -429,7 +513,7 @@ class Plots(Sweep):
     def test_heat_map(self):
         _, texts = self.draw("{ kind: heat-map, x: bytes, y: ranks, value: busbw_GBps, panels: algorithm }")
         rows = self.csv("sweep", "grid.yaml", "--resume", "--quiet")
-        for text in ("ring", "naive", "busbw GB/s"):
+        for text in ("ring", "naive", "busbw GB/s, all_reduce on textbook-star"):
             self.assertIn(text, texts)
         numbers = [text for text in texts if re.fullmatch(r"[0-9.]+", text)]
         # A number a cell, and the labels of ranks in each panel.
@@ -445,6 +529,24 @@ class Plots(Sweep):
         named = {text for text in texts if text.startswith("bytes ")}
         self.assertTrue(named)
         self.assertLessEqual(named, front)
+
+    def test_a_logarithmic_scale_has_no_place_for_nothing(self):
+        # A tree of 2 ranks shares no link, one of 8 does.
+        text = GRID.replace("[ring, naive]", "[naive]").replace("metrics: [", "metrics: [sharing_share, ")
+        self.file("drawn.yaml", re.sub(r"plot: .*", "plot: { kind: lines, x: bytes, y: sharing_share, y_scale: log, panels: ranks, "
+                                       "series: [] }", text))
+        nothing = [float(row["sharing_share"]) for row in self.csv("sweep", "drawn.yaml")].count(0)
+        self.assertGreater(nothing, 0)
+        done = self.run_program("sweep", "drawn.yaml", "--resume", "--plot", "x.svg")
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, f"8 points of 8 were there already\n{nothing} points left out of the plot: a logarithmic scale has none "
+                             "for sharing_share of 0 or less\n"))
+        marks = xml.etree.ElementTree.parse(self.folder / "x.svg").getroot().iter("{http://www.w3.org/2000/svg}title")
+        self.assertEqual(len([mark for mark in marks if (mark.text or "").startswith("algorithm=")]), 8 - nothing)
+        self.file("drawn.yaml", (self.folder / "drawn.yaml").read_text(encoding="utf-8").replace("[2, 4, 8]", "[2]"))
+        self.refused(["sweep", "drawn.yaml", "--overwrite", "--plot", "x.svg", "--quiet"],
+                     "error: --plot: no point has a place: a logarithmic scale has none for sharing_share of 0 or less\n"
+                     "hint: x_scale and y_scale: linear")
 
     def test_too_many_series(self):
         self.file("many.yaml", re.sub(r"plot: .*", "plot: { kind: lines, x: bytes, y: time_us }",
