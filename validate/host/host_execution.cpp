@@ -216,13 +216,13 @@ void HostExecution::work(RankState& rank, std::uint32_t calls, Start& start) con
 }
 
 void HostExecution::watch(Start& start) {
-  std::uint64_t seen = steps_done();
+  std::uint64_t seen = work_done();
   std::unique_lock lock(start.mutex);
   auto since = std::chrono::steady_clock::now();
   constexpr std::chrono::milliseconds look_again{100};
   while (start.running > 0 && !start.stop) {
     start.ended.wait_for(lock, std::min(look_again, options_.patience));
-    const std::uint64_t now = steps_done();
+    const std::uint64_t now = work_done();
     const auto time = std::chrono::steady_clock::now();
     if (now != seen) {
       seen = now;
@@ -240,12 +240,12 @@ void HostExecution::watch(Start& start) {
   }
 }
 
-std::uint64_t HostExecution::steps_done() const {
-  std::uint64_t steps = 0;
+std::uint64_t HostExecution::work_done() const {
+  std::uint64_t work = 0;
   for (const auto& rank : ranks_) {
-    steps += rank->run.steps_done();
+    work += rank->run.work_done();
   }
-  return steps;
+  return work;
 }
 
 ExecutionError HostExecution::stalled() const {

@@ -27,7 +27,7 @@
 namespace collsim {
 
 struct HostOptions {
-  /// Without any step of any rank for so long, the run has failed.
+  /// Without any work of any rank for so long, the run has failed.
   std::chrono::milliseconds patience{30'000};
 };
 
@@ -60,7 +60,7 @@ class HostExecution {
   [[nodiscard]] std::vector<std::jthread> start_threads(std::uint32_t calls, Start& start) const;
   void work(RankState& rank, std::uint32_t calls, Start& start) const;
   void watch(Start& start);
-  [[nodiscard]] std::uint64_t steps_done() const;
+  [[nodiscard]] std::uint64_t work_done() const;
   [[nodiscard]] ExecutionError stalled() const;
 
   std::shared_ptr<const Program> program_;
