@@ -192,11 +192,8 @@ bool Mesh::flush(std::uint32_t rank) {
 
 std::optional<std::size_t> Mesh::read_some(std::uint32_t rank, std::span<std::byte> bytes) {
   Peer& peer = peers_[rank];
-  const ssize_t count = recv(peer.socket.descriptor(), bytes.data(), bytes.size(), 0);
-  if (count > 0) {
-    return static_cast<std::size_t>(count);
-  }
-  if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+  const std::optional<std::size_t> count = receive_some(peer.socket, bytes);
+  if (count == std::size_t{0}) {
     note_closed(rank);
     const std::size_t got = peer.header_got + peer.place_got;
     if (got > 0) {
@@ -204,8 +201,9 @@ std::optional<std::size_t> Mesh::read_some(std::uint32_t rank, std::span<std::by
           "lost " + name_of(rank) + ": it closed the connection after " + std::to_string(got) +
           " of " + std::to_string(sizeof(FrameHeader) + peer.place.size()) + " bytes of a message");
     }
+    return std::nullopt;
   }
-  return std::nullopt;
+  return count;
 }
 
 bool Mesh::receive(std::uint32_t rank) {

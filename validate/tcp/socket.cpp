@@ -54,12 +54,6 @@ Endpoint endpoint_of(const sockaddr_in& address) {
   return {text.data(), ntohs(address.sin_port)};
 }
 
-int milliseconds_until(Deadline deadline) {
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
-}
-
 /// Whether the socket is ready for `events` in time.
 bool wait_for(const Socket& socket, short events, Deadline deadline) {
   pollfd entry{socket.descriptor(), events, 0};
@@ -83,6 +77,12 @@ Socket new_socket() {
 }
 
 }  // namespace
+
+int milliseconds_until(Deadline deadline) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
+}
 
 std::string system_error_text(int error) { return std::generic_category().message(error); }
 
@@ -203,6 +203,14 @@ void receive_all(const Socket& socket, std::span<std::byte> bytes, Deadline dead
     }
     got += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
   }
+}
+
+std::optional<std::size_t> receive_some(const Socket& socket, std::span<std::byte> bytes) {
+  const ssize_t count = recv(socket.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(std::max<ssize_t>(count, 0));
 }
 
 void make_quick(const Socket& socket) {

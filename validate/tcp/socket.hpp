@@ -59,9 +59,15 @@ void send_all(const Socket& socket, std::span<const std::byte> bytes, Deadline d
 void receive_all(const Socket& socket, std::span<std::byte> bytes, Deadline deadline,
                  const std::string& who);
 
+/// What is there already, at most as many bytes as asked for (which are not 0); absent: nothing is; 0: the connection has ended.
+[[nodiscard]] std::optional<std::size_t> receive_some(const Socket& socket,
+                                                      std::span<std::byte> bytes);
+
 /// Small messages leave at once, and the kernel takes little more than it can send now.
 void make_quick(const Socket& socket);
 
+/// As the system's waits take it: rounded up, 0 where it has passed.
+[[nodiscard]] int milliseconds_until(Deadline deadline);
 /// Of `errno`.
 [[nodiscard]] std::string system_error_text(int error);
 
