@@ -1,6 +1,7 @@
 #include "validate/tcp/socket.hpp"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -32,6 +33,13 @@ const sockaddr* generic(const sockaddr_in& address) {
 // NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
 
 sockaddr_in address_of(const Endpoint& endpoint) {
+  // The resolver takes "10.1" for 10.0.0.1.
+  sockaddr_in numeric{};
+  if (endpoint.host.find_first_not_of("0123456789.") == std::string::npos &&
+      inet_pton(AF_INET, endpoint.host.c_str(), &numeric.sin_addr) != 1) {
+    throw ExecutionError("there is no host " + in_quotes(endpoint.host) +
+                         " (an IPv4 address has four numbers)");
+  }
   addrinfo hints{};
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
@@ -115,6 +123,25 @@ Socket listen_on(const Endpoint& endpoint) {
   }
   return socket;
 }
+
+std::vector<std::string> own_addresses() {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) {
+    return {};
+  }
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(first, &freeifaddrs);
+  std::vector<std::string> addresses;
+  for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET) {
+      sockaddr_in address{};
+      std::memcpy(&address, entry->ifa_addr, sizeof(address));
+      addresses.push_back(endpoint_of(address).host);
+    }
+  }
+  return addresses;
+}
+
+void require_host(const std::string& host) { static_cast<void>(address_of({host, 0})); }
 
 Endpoint local_endpoint(const Socket& socket) {
   sockaddr_in address{};
