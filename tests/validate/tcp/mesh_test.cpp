@@ -4,8 +4,10 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -109,4 +111,29 @@ TEST_CASE("ranks that wait for each other do not keep each other waiting") {
   });
   CHECK(texts == std::vector<std::string>{"rank 1 is late: nothing came from any rank for 800 ms",
                                           "lost rank 0: it closed the connection"});
+}
+
+TEST_CASE("a message that breaks off, or is none, is told") {
+  const auto what = GENERATE(0, 1, 2);
+  Connection connection;
+  std::vector<Socket> sockets(2);
+  sockets[1] = std::move(connection.here);
+  Mesh mesh(std::move(sockets));
+  FrameHeader header;
+  header.kind = what == 1 ? static_cast<FrameKind>(9) : FrameKind::Control;
+  header.bytes = what == 2 ? std::uint64_t{1} << 40U : 3;
+  // A header has four numbers of 32 bits and one of 64.
+  const auto bytes = std::as_bytes(std::span(&header, 1));
+  REQUIRE(bytes.size() == 24);
+  send_all(connection.there, what == 0 ? bytes.first(5) : bytes, in(60s), "here");
+  connection.there.close();
+  std::string text;
+  try {
+    static_cast<void>(mesh.receive_control(1, 60s));
+  } catch (const ExecutionError& error) {
+    text = error.what();
+  }
+  CHECK(text == (what == 0
+                     ? "lost rank 1: it closed the connection after 5 of 24 bytes of a message"
+                     : "rank 1 sent what no rank sends here: it runs something else"));
 }
