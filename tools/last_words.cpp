@@ -34,12 +34,11 @@ void LastWords::say(int code, const std::string& text) const {
 std::optional<LastWords::Message> LastWords::first() const {
   std::array<char, PIPE_BUF> bytes{};
   const ssize_t count = read(ends_[0], bytes.data(), bytes.size());
-  const auto end = bytes.begin() + std::max<ssize_t>(count, 0);
-  if (count < 2) {
+  const std::string said(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (said.size() < 2) {
     return std::nullopt;
   }
-  return Message{static_cast<Exit>(bytes[0]),
-                 std::string(bytes.begin() + 1, std::find(bytes.begin() + 1, end, '\0'))};
+  return Message{static_cast<Exit>(said[0]), said.substr(1, said.find('\0', 1) - 1)};
 }
 
 }  // namespace collsim

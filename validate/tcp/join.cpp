@@ -103,7 +103,7 @@ class Joining {
         Answer answer;
         answer.refusal = packed<128>(refusal);
         if (!refusal.empty()) {
-          door.note_turned_away(who + ": " + refusal);
+          door.note_turned_away(std::string(who).append(": ").append(refusal));
           send_struct(guest->socket, answer, limit, who);
           continue;
         }
