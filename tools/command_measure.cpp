@@ -101,7 +101,9 @@ Exit measure_over_tcp(MeasureCommand command) {
   command.job.ranks = ranks;
   const MeasurePlan plan = measure_plan(command);
   if (!command.tcp.spawn) {
-    return measure_as_rank(command, plan, tcp_place(command));
+    const TcpPlace place = tcp_place(command);
+    require_memory(command, plan, Rank(place.rank));
+    return measure_as_rank(command, plan, place);
   }
   require_memory(command, plan);
   return spawn_ranks(ranks, std::chrono::seconds(command.timeout),

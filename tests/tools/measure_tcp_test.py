@@ -240,6 +240,15 @@ class Tcp(program.Case):
                 else:
                     self.assertRegex(done.stderr, re.compile(r"\A" + message.pattern + r"\Z"))
 
+    def test_a_rank_that_does_not_fit_into_memory_is_told(self):
+        # Output, and what the ring has in flight, besides 40 MiB of input.
+        done = self.run_program("measure", "all_reduce", "--backend", "tcp", "--world-size", "2", "--rank", "1", "--master",
+                                "127.0.0.1:1", "-b", "40M", "-e", "40M", "--max-memory", "60M",
+                                env=self.environment() | {"COLLSIM_SECRET": "x"})
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"\Aerror: --max-memory: buffers and connections of 1 rank take [\d.]+ MiB, more than "
+                                      r"60 MiB\nhint: a smaller -e, fewer --ranks, or a higher limit\n\Z")
+
     def test_a_port_in_use_is_told(self):
         with socket.socket() as holder:
             holder.bind(("127.0.0.1", 0))

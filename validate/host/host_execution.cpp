@@ -84,17 +84,20 @@ HostExecution::~HostExecution() = default;
 
 std::size_t HostExecution::memory_of(const Program& program) {
   std::size_t bytes = 0;
+  for (std::uint32_t rank = 0; rank < program.call().ranks; ++rank) {
+    bytes += memory_of(program, Rank(rank));
+  }
+  return bytes;
+}
+
+std::size_t HostExecution::memory_of(const Program& program, Rank rank) {
   const CollectiveCall& call = program.call();
-  for (std::uint32_t rank = 0; rank < call.ranks; ++rank) {
-    const RankScript script = script_of(program, Rank(rank));
-    bytes += script.steps.size() * sizeof(Step);
-    bytes +=
-        static_cast<std::size_t>((call.input_bytes(Rank(rank)) + call.output_bytes(Rank(rank)) +
-                                  program.scratch_bytes(Rank(rank)))
-                                     .count());
-    for (const Port& port : script.out) {
-      bytes += Channel::footprint(port.slots(), static_cast<std::size_t>(port.largest.count()));
-    }
+  const RankScript script = script_of(program, rank);
+  std::size_t bytes = script.steps.size() * sizeof(Step);
+  bytes += static_cast<std::size_t>(
+      (call.input_bytes(rank) + call.output_bytes(rank) + program.scratch_bytes(rank)).count());
+  for (const Port& port : script.out) {
+    bytes += Channel::footprint(port.slots(), static_cast<std::size_t>(port.largest.count()));
   }
   return bytes;
 }

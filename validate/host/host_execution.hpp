@@ -39,8 +39,9 @@ class HostExecution {
   HostExecution(const HostExecution&) = delete;
   HostExecution& operator=(const HostExecution&) = delete;
 
-  /// Bytes that such an execution takes. Complexity: that of walking all steps.
+  /// Bytes that such an execution takes, and those of a rank. Complexity: that of walking all steps, or the rank's.
   [[nodiscard]] static std::size_t memory_of(const Program& program);
+  [[nodiscard]] static std::size_t memory_of(const Program& program, Rank rank);
 
   [[nodiscard]] RankMemory& memory(Rank rank);
   /// Steps of one call that a GPU's NVLink switch would take.
