@@ -8,7 +8,7 @@ namespace collsim {
 
 bool is_launch_known(const MeasuredTable& table, const MeasuredRow& row) {
   // What ran our program launches nothing that the prediction could lack.
-  return table.decisions == nullptr || table.launch.mode != LaunchMode::Unknown ||
+  return table.is_of_our_program || table.launch.mode != LaunchMode::Unknown ||
          row.bytes > launch_decides_up_to;
 }
 
@@ -17,7 +17,7 @@ bool is_comparable(const MeasuredTable& table, const MeasuredRow& row) {
 }
 
 std::vector<MeasuredCall> rows_to_fit(const MeasuredTable& table) {
-  if (table.decisions == nullptr) {
+  if (table.is_of_our_program) {
     return {};
   }
   std::map<std::pair<int, InPlace>, const MeasuredRow*> smallest;

@@ -22,7 +22,7 @@ NcclWish wish_of(const MeasuredRun& run) {
 
 }  // namespace
 
-bool is_of_our_program(const MeasuredRun& run) {
+bool ran_our_program(const MeasuredRun& run) {
   const MeasuredSoftware& software = run.software;
   return !software.algorithm.empty() && software.backend != "nccl" &&
          !is_nccl_algorithm(software.algorithm);
@@ -62,7 +62,7 @@ std::optional<MeasuredCall> measured_call(const MeasuredTable& table, const Meas
   if (table.run->redop) {
     call.call.op = *table.run->redop;
   }
-  if (table.decisions == nullptr) {
+  if (table.is_of_our_program) {
     call.program.algorithm = table.run->software.algorithm;
     call.program.channels = table.run->software.channels;
     return call;

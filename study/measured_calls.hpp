@@ -21,14 +21,15 @@
 
 namespace collsim {
 
-/// Whether a table is of a program of ours (`collsim measure --backend host`, tcp, cuda), and not of NCCL's.
-[[nodiscard]] bool is_of_our_program(const MeasuredRun& run);
+/// Whether a program of ours ran (`collsim measure --backend host`, tcp, cuda), and not NCCL's.
+[[nodiscard]] bool ran_our_program(const MeasuredRun& run);
 
 /// A table on the GPUs that stand for its ranks. What it points to outlives it.
 struct MeasuredTable {
   std::string machine;  ///< of the measurements
   const MeasuredRun* run = nullptr;
   const Cluster* cluster = nullptr;
+  bool is_of_our_program = false;
   std::shared_ptr<const nccl::Decisions> decisions;  ///< null: of our program
   std::string nccl;                                  ///< the version that decides
   Communicator gpus;

@@ -52,8 +52,7 @@ std::vector<Work> work_of(const std::vector<TableToValidate>& tables,
 
 /// The time that NCCL chooses by; absent where it does not choose.
 std::optional<Duration> nccl_formula(const MeasuredCall& call) {
-  if (call.table->decisions == nullptr || !nccl::function_of(call.call.kind) ||
-      call.call.ranks == 1) {
+  if (call.table->is_of_our_program || !nccl::function_of(call.call.kind) || call.call.ranks == 1) {
     return std::nullopt;
   }
   const nccl::Decisions& decisions = *call.table->decisions;
@@ -71,7 +70,7 @@ void simulate(Work& work, const TableToValidate& table) {
     }
     ValidatedRow row;
     row.row = work.row;
-    const bool is_ours = table.table->decisions == nullptr;
+    const bool is_ours = table.table->is_of_our_program;
     row.predicted = (is_ours ? predict_our_program(*call) : predict(*call, *table.costs)).time;
     row.algorithm = call->program.algorithm;
     row.protocol = call->program.protocol;

@@ -114,7 +114,7 @@ std::vector<MeasuredCall> calls_of(const std::vector<MeasuredMachine>& machines,
   std::vector<MeasuredCall> calls;
   for (const MeasuredMachine& machine : machines) {
     for (const auto& table : machine.tables) {
-      if (is_of_our_program(*table->run)) {
+      if (table->is_of_our_program) {
         note(output, fmt::format("left out: {}: {} ran as a program of ours ({}), on which no "
                                  "parameter has any effect",
                                  table->machine, name_of(table->run->collective),

@@ -96,7 +96,7 @@ void require_plot(const ValidateCommand& command) {
 std::optional<CostParameters> costs_of(const ValidateCommand& command,
                                        const MeasuredMachine& measured) {
   const bool needs_costs = std::ranges::any_of(
-      measured.tables, [](const auto& table) { return table->decisions != nullptr; });
+      measured.tables, [](const auto& table) { return !table->is_of_our_program; });
   if (!needs_costs) {
     return std::nullopt;
   }

@@ -123,7 +123,8 @@ class Loader {
       table->launch = run.software.mode;
       const NcclJob job = job_of(*machine.machine, run);
       table->nodes = *job.nodes;
-      if (is_of_our_program(run)) {
+      table->is_of_our_program = ran_our_program(run);
+      if (table->is_of_our_program) {
         require_program(run);
       } else {
         table->nccl = version_of(run);
@@ -172,7 +173,7 @@ class Loader {
     std::uint32_t nodes = run.nodes == 0 ? fewest : run.nodes;
     const bool trays = is_domain(machine) && fewest < nodes && (run.ranks / nodes) * 2 <= gpus;
     // Machines of ours may play many nodes: processes, threads, namespaces.
-    const bool crowded = is_of_our_program(run) && run.ranks / nodes > gpus;
+    const bool crowded = ran_our_program(run) && run.ranks / nodes > gpus;
     if (nodes > there || trays || crowded) {
       nodes = fewest;
     }

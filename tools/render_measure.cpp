@@ -128,7 +128,7 @@ MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const
   }
   run.software.backend = command.backend;
   run.software.algorithm = call.out_of_place.algorithm;
-  if (is_of_our_program(run)) {
+  if (ran_our_program(run)) {
     run.software.channels = call.out_of_place.program->channels();
     run.software.chunks = call.out_of_place.program->chunks();
   }

@@ -41,9 +41,8 @@ std::string place_text(const ValidationView& view, const RowPlace& place) {
 }
 
 bool of_nccl_alone(const ValidationView& view) {
-  return std::ranges::none_of(view.validation.runs, [](const ValidatedRun& run) {
-    return is_of_our_program(*run.table->run);
-  });
+  return std::ranges::none_of(view.validation.runs,
+                              [](const ValidatedRun& run) { return run.table->is_of_our_program; });
 }
 
 std::string head(const ValidationView& view) {
