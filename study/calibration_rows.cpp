@@ -7,7 +7,9 @@
 namespace collsim {
 
 bool is_launch_known(const MeasuredTable& table, const MeasuredRow& row) {
-  return table.launch.mode != LaunchMode::Unknown || row.bytes > launch_decides_up_to;
+  // What ran our program launches nothing that the prediction could lack.
+  return table.is_of_our_program || table.launch.mode != LaunchMode::Unknown ||
+         row.bytes > launch_decides_up_to;
 }
 
 bool is_comparable(const MeasuredTable& table, const MeasuredRow& row) {
@@ -15,6 +17,9 @@ bool is_comparable(const MeasuredTable& table, const MeasuredRow& row) {
 }
 
 std::vector<MeasuredCall> rows_to_fit(const MeasuredTable& table) {
+  if (table.is_of_our_program) {
+    return {};
+  }
   std::map<std::pair<int, InPlace>, const MeasuredRow*> smallest;
   for (const MeasuredRow& row : table.run->rows) {
     if (!is_comparable(table, row)) {

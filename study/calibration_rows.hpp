@@ -18,7 +18,8 @@ inline constexpr Bytes launch_decides_up_to{std::int64_t{1} << 20U};
 /// Whether a row can be compared with a prediction: not a stall, and not small with an unknown launch mode.
 [[nodiscard]] bool is_comparable(const MeasuredTable& table, const MeasuredRow& row);
 
-/// The smallest comparable row of each octave, in place and out of place apart, ready to be predicted.
+/// The smallest comparable row of each octave, in place and out of place apart, ready to be predicted; none where the table is
+/// of our program, which costs nothing of what is fitted.
 [[nodiscard]] std::vector<MeasuredCall> rows_to_fit(const MeasuredTable& table);
 
 }  // namespace collsim

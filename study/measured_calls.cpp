@@ -11,7 +11,22 @@ namespace {
 /// nccl-tests' own.
 constexpr Iterations iterations{5, 20};
 
+/// What a table says that NCCL was made to run, if it does.
+NcclWish wish_of(const MeasuredRun& run) {
+  NcclWish wish;
+  if (is_nccl_algorithm(run.software.algorithm)) {
+    wish.algorithm = find_nccl_algorithm(run.software.algorithm).algorithm;
+  }
+  return wish;
+}
+
 }  // namespace
+
+bool ran_our_program(const MeasuredRun& run) {
+  const MeasuredSoftware& software = run.software;
+  return !software.algorithm.empty() && software.backend != "nccl" &&
+         !is_nccl_algorithm(software.algorithm);
+}
 
 Communicator first_gpus(const Cluster& cluster, std::uint32_t nodes, std::uint32_t gpus_per_node) {
   const Graph& graph = cluster.graph();
@@ -47,8 +62,13 @@ std::optional<MeasuredCall> measured_call(const MeasuredTable& table, const Meas
   if (table.run->redop) {
     call.call.op = *table.run->redop;
   }
+  if (table.is_of_our_program) {
+    call.program.algorithm = table.run->software.algorithm;
+    call.program.channels = table.run->software.channels;
+    return call;
+  }
   call.program = nccl_program(
-      *table.decisions, {}, call.call, {},
+      *table.decisions, {}, call.call, wish_of(*table.run),
       routes_ignore_channels(*table.cluster) ? ChannelsRun::Joined : ChannelsRun::Each);
   return call;
 }
@@ -76,6 +96,16 @@ CollectiveResult predict(const MeasuredCall& call, const CostParameters& costs,
     options.host_per_call = host_per_call(costs, table.launch.gpus_per_process);
   }
   return run_back_to_back(*table.cluster, job, iterations, options);
+}
+
+CollectiveResult predict_our_program(const MeasuredCall& call) {
+  CollectiveJob job;
+  job.call = call.call;
+  job.gpus = call.table->gpus;
+  job.algorithm = call.program.algorithm;
+  job.channels = call.program.channels;
+  job.chunks = call.table->run->software.chunks;
+  return run_back_to_back(*call.table->cluster, job, iterations, {});
 }
 
 }  // namespace collsim

@@ -52,7 +52,7 @@ std::vector<Work> work_of(const std::vector<TableToValidate>& tables,
 
 /// The time that NCCL chooses by; absent where it does not choose.
 std::optional<Duration> nccl_formula(const MeasuredCall& call) {
-  if (!nccl::function_of(call.call.kind) || call.call.ranks == 1) {
+  if (call.table->is_of_our_program || !nccl::function_of(call.call.kind) || call.call.ranks == 1) {
     return std::nullopt;
   }
   const nccl::Decisions& decisions = *call.table->decisions;
@@ -70,11 +70,14 @@ void simulate(Work& work, const TableToValidate& table) {
     }
     ValidatedRow row;
     row.row = work.row;
-    row.predicted = predict(*call, *table.costs).time;
+    const bool is_ours = table.table->is_of_our_program;
+    row.predicted = (is_ours ? predict_our_program(*call) : predict(*call, *table.costs)).time;
     row.algorithm = call->program.algorithm;
     row.protocol = call->program.protocol;
     row.channels = call->program.channels;
-    row.outside = outside(table.costs->records, call->call, table.table->nodes);
+    if (!is_ours) {
+      row.outside = outside(table.costs->records, call->call, table.table->nodes);
+    }
     row.rival_times.at(static_cast<std::size_t>(Rival::NcclFormula)) = nccl_formula(*call);
     work.done = std::move(row);
   } catch (const InputError& error) {

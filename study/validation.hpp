@@ -28,7 +28,7 @@ namespace collsim {
 /// A table, and what the kernels of its machine cost. What it points to outlives the validation.
 struct TableToValidate {
   const MeasuredTable* table = nullptr;
-  const CostParameters* costs = nullptr;
+  const CostParameters* costs = nullptr;  ///< null: only where the table is of our program
 };
 
 /// Why a row is not in the summary.
@@ -43,7 +43,7 @@ struct ValidatedRow {
   Duration predicted{};  ///< with the launch offset of the machine
   double error = 0;      ///< predicted / measured - 1
   Apart apart = Apart::No;
-  std::string algorithm;  ///< "nccl-ring"
+  std::string algorithm;  ///< "nccl-ring"; of our program: "ring"
   std::string protocol;   ///< "LL128"
   std::uint32_t channels = 0;
   std::vector<OutsideFit>

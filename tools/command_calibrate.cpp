@@ -110,10 +110,17 @@ CostParameters start_of(const CalibrateCommand& command, const Machine& machine)
 }
 
 std::vector<MeasuredCall> calls_of(const std::vector<MeasuredMachine>& machines,
-                                   std::size_t& tables) {
+                                   const OutputOptions& output, std::size_t& tables) {
   std::vector<MeasuredCall> calls;
   for (const MeasuredMachine& machine : machines) {
     for (const auto& table : machine.tables) {
+      if (table->is_of_our_program) {
+        note(output, fmt::format("left out: {}: {} ran as a program of ours ({}), on which no "
+                                 "parameter has any effect",
+                                 table->machine, name_of(table->run->collective),
+                                 table->run->software.algorithm));
+        continue;
+      }
       const std::vector<MeasuredCall> rows = rows_to_fit(*table);
       tables += rows.empty() ? 0U : 1U;
       calls.insert(calls.end(), rows.begin(), rows.end());
@@ -167,7 +174,7 @@ Exit calibrate_tables(const CalibrateCommand& command) {
   CalibrationReport report;
   report.start = &start;
   report.tier = options.tier;
-  const std::vector<MeasuredCall> calls = calls_of(machines, report.tables);
+  const std::vector<MeasuredCall> calls = calls_of(machines, command.output, report.tables);
   report.calls = &calls;
   {
     ProgressLine line(command.output);

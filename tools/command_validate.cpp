@@ -92,7 +92,14 @@ void require_plot(const ValidateCommand& command) {
   }
 }
 
-CostParameters costs_of(const ValidateCommand& command, const MeasuredMachine& measured) {
+/// Absent where nothing is NCCL's.
+std::optional<CostParameters> costs_of(const ValidateCommand& command,
+                                       const MeasuredMachine& measured) {
+  const bool needs_costs = std::ranges::any_of(
+      measured.tables, [](const auto& table) { return !table->is_of_our_program; });
+  if (!needs_costs) {
+    return std::nullopt;
+  }
   std::optional<CostParameters> costs =
       cost_parameters(*measured.machine, command.costs, command.tables.cluster);
   if (!costs) {
@@ -100,7 +107,15 @@ CostParameters costs_of(const ValidateCommand& command, const MeasuredMachine& m
                          " names no parameters, and the wire alone is no prediction of NCCL",
                      "--parameters", "`collsim list parameters` shows which there are");
   }
-  return *std::move(costs);
+  return costs;
+}
+
+/// In force where programs are ours.
+UsedParameters no_parameters() {
+  UsedParameters none;
+  none.name = "none";
+  none.provenance = "nominal: no protocol, no launch";
+  return none;
 }
 
 std::string text_of(const ValidateCommand& command, const ValidationView& view) {
@@ -137,13 +152,14 @@ Exit validate_command(const ValidateCommand& command) {
   ValidationOptions options = options_of(command);
   const std::vector<MeasuredMachine> machines =
       load_measured_machines(command.tables, command.output);
-  std::vector<CostParameters> costs;
+  std::vector<std::optional<CostParameters>> costs;
   ValidationView view;
   view.rows = command.rows;
   for (const MeasuredMachine& measured : machines) {
     costs.push_back(costs_of(command, measured));
     view.machines.push_back({measured.measurements->machine, measured.machine->cluster.name(),
-                             measured.machine->loaded.digest, whole_set(costs.back())});
+                             measured.machine->loaded.digest,
+                             costs.back() ? whole_set(*costs.back()) : no_parameters()});
     for (const std::string& why : measured.left_out) {
       view.left_out.push_back(measured.measurements->machine + ": " + why);
     }
@@ -151,7 +167,7 @@ Exit validate_command(const ValidateCommand& command) {
   std::vector<TableToValidate> tables;
   for (std::size_t i = 0; i < machines.size(); ++i) {
     for (const auto& table : machines[i].tables) {
-      tables.push_back({table.get(), &costs[i]});
+      tables.push_back({table.get(), costs[i] ? &*costs[i] : nullptr});
     }
   }
   {

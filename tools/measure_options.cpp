@@ -3,10 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <utility>
 
-#include "tools/format_text.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
 #include "topology/io/source.hpp"
@@ -188,29 +186,13 @@ void check_measure_options(const MeasureCommand& command) {
 }
 
 std::string contents_of(const std::string& file, const std::string& option, std::size_t most) {
-  std::string text;
   try {
-    std::ifstream stream = open_file(file, Endless::Refused);
-    // Block by block: most files are far smaller than the largest.
-    constexpr std::size_t block = std::size_t{64} << 10U;
-    while (stream && text.size() <= most) {
-      const std::size_t before = text.size();
-      text.resize(before + std::min(block, most + 1 - before));
-      stream.read(text.data() + before, static_cast<std::streamsize>(text.size() - before));
-      text.resize(before + static_cast<std::size_t>(stream.gcount()));
-    }
-    if (stream.bad()) {
-      throw unreadable(file, "read error");
-    }
+    return read_file(file, most);
   } catch (const InputError& error) {
-    throw InputError(error.message(), option, error.hint());
+    const bool names_file = error.location().file.empty();
+    throw InputError(names_file ? error.message() : in_quotes(file) + " is " + error.message(),
+                     option, error.hint());
   }
-  if (text.size() > most) {
-    throw InputError(
-        in_quotes(file) + " is larger than " + human_bytes(Bytes(static_cast<std::int64_t>(most))),
-        option);
-  }
-  return text;
 }
 
 }  // namespace collsim

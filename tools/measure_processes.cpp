@@ -77,7 +77,11 @@ Exit measure_in_processes(MeasureCommand command) {
   command.job.ranks = ranks;
   const MeasurePlan plan = command.is_gpu() ? gpu_plan(command) : measure_plan(command);
   if (!command.tcp.spawn) {
-    return measure_as_rank(command, plan, tcp_place(command));
+    const TcpPlace place = tcp_place(command);
+    if (!command.is_gpu()) {
+      require_memory(command, plan, Rank(place.rank));
+    }
+    return measure_as_rank(command, plan, place);
   }
   if (command.is_gpu()) {
     if (const Exit missing = look_for_gpus(command); missing != Exit::Done) {

@@ -33,15 +33,18 @@ void add_wrong(std::vector<std::string>& texts, const MeasureCall& call, const s
 
 }  // namespace
 
-void require_memory(const MeasureCommand& command, const MeasurePlan& plan) {
+void require_memory(const MeasureCommand& command, const MeasurePlan& plan,
+                    std::optional<Rank> one) {
   const Bytes allowed = limits_of(command.job).max_memory;
   for (const MeasureCall& call : plan.calls) {
     const Program& program = *call.out_of_place.program;
-    const Bytes needed(static_cast<std::int64_t>(HostExecution::memory_of(program)));
+    const std::size_t bytes =
+        one ? HostExecution::memory_of(program, *one) : HostExecution::memory_of(program);
+    const Bytes needed(static_cast<std::int64_t>(bytes));
     if (needed > allowed) {
       throw InputError(fmt::format("buffers and connections of {} take {}, more than {}",
-                                   counted(program.call().ranks, "rank"), human_bytes(needed),
-                                   human_bytes(allowed)),
+                                   counted(one ? 1 : program.call().ranks, "rank"),
+                                   human_bytes(needed), human_bytes(allowed)),
                        "--max-memory", "a smaller -e, fewer --ranks, or a higher limit");
     }
   }

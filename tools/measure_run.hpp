@@ -28,8 +28,9 @@ using Execute =
 [[nodiscard]] std::vector<MeasuredLine> run_plan(const MeasureCommand& command,
                                                  const MeasurePlan& plan, const Execute& execute);
 
-/// Throws: InputError if a program on all ranks needs more memory than this machine has.
-void require_memory(const MeasureCommand& command, const MeasurePlan& plan);
+/// Throws: InputError if a program on all ranks needs more memory than this machine has, or on one of them.
+void require_memory(const MeasureCommand& command, const MeasurePlan& plan,
+                    std::optional<Rank> one = std::nullopt);
 
 /// Each is a thread of its own; more do not help anybody.
 inline constexpr std::uint32_t most_host_ranks = 4096;

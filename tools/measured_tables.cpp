@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "algorithms/nccl/io/find_constants.hpp"
+#include "algorithms/table.hpp"
 #include "tools/nccl_run.hpp"
 #include "tools/option_values.hpp"
 #include "topology/error.hpp"
@@ -122,8 +123,13 @@ class Loader {
       table->launch = run.software.mode;
       const NcclJob job = job_of(*machine.machine, run);
       table->nodes = *job.nodes;
-      table->nccl = version_of(run);
-      table->decisions = decisions(*machine.machine, run, cluster, job, table->nccl);
+      table->is_of_our_program = ran_our_program(run);
+      if (table->is_of_our_program) {
+        require_program(run);
+      } else {
+        table->nccl = version_of(run);
+        table->decisions = decisions(*machine.machine, run, cluster, job, table->nccl);
+      }
       table->network = network_of(*machine.machine, cluster);
       table->gpus = first_gpus(machine.machine->cluster, *job.nodes, *job.gpus_per_node);
       machine.tables.push_back(std::move(table));
@@ -131,6 +137,16 @@ class Loader {
       const std::string what =
           std::string(name_of(run.collective)) + " on " + std::to_string(run.ranks) + " ranks";
       machine.left_out.push_back(what + ": " + error.message());
+    }
+  }
+
+  static void require_program(const MeasuredRun& run) {
+    try {
+      static_cast<void>(find_algorithm(run.software.algorithm));
+    } catch (const InputError& error) {
+      throw InputError("it is of the program " + in_quotes(run.software.algorithm) +
+                       ", which is none of `collsim list algorithms`" +
+                       (error.hint().empty() ? "" : ": " + error.hint()));
     }
   }
 
@@ -156,7 +172,9 @@ class Loader {
     const std::uint32_t fewest = (run.ranks + gpus - 1) / gpus;
     std::uint32_t nodes = run.nodes == 0 ? fewest : run.nodes;
     const bool trays = is_domain(machine) && fewest < nodes && (run.ranks / nodes) * 2 <= gpus;
-    if (nodes > there || trays) {
+    // Machines of ours may play many nodes: processes, threads, namespaces.
+    const bool crowded = ran_our_program(run) && run.ranks / nodes > gpus;
+    if (nodes > there || trays || crowded) {
       nodes = fewest;
     }
     if (run.ranks % nodes != 0) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "study/measured_calls.hpp"
 #include "tools/format_text.hpp"
 #include "tools/text_table.hpp"
 
@@ -172,6 +173,10 @@ MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const
   }
   run.software.backend = command.backend;
   run.software.algorithm = call.out_of_place.algorithm;
+  if (ran_our_program(run)) {
+    run.software.channels = call.out_of_place.program->channels();
+    run.software.chunks = call.out_of_place.program->chunks();
+  }
   run.software.kernel = facts.kernel;
   run.software.compiler = facts.compiler;
   run.software.launch = launch_of(command, places);

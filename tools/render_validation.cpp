@@ -40,6 +40,11 @@ std::string place_text(const ValidationView& view, const RowPlace& place) {
   return text;
 }
 
+bool of_nccl_alone(const ValidationView& view) {
+  return std::ranges::none_of(view.validation.runs,
+                              [](const ValidatedRun& run) { return run.table->is_of_our_program; });
+}
+
 std::string head(const ValidationView& view) {
   std::string text;
   for (const ValidatedMachine& machine : view.machines) {
@@ -124,7 +129,10 @@ std::string summary_text(const ValidationView& view) {
       "\nHow far from what was measured: |predicted / measured - 1|\n" + table.render("  ");
   const std::size_t rows = view.scores.summary.all.errors.points;
   if (rival_score(view, Rival::NcclFormula).errors.points < rows) {
-    text += "  NCCL's formula says nothing of sends and receives.\n";
+    const bool all_nccl = of_nccl_alone(view);
+    text += all_nccl
+                ? "  NCCL's formula says nothing of sends and receives.\n"
+                : "  NCCL's formula says nothing of sends and receives, and of other programs.\n";
   }
   if (rival_score(view, Rival::BestLine).errors.points < rows) {
     text += "  A straight line needs two sizes of a table.\n";
@@ -282,7 +290,7 @@ std::string runs_text(const ValidationView& view) {
        {"rows", "median", "90 %", "bias", "worst", "at", "line", "formula", "busbw"}) {
     table.add_column(heading);
   }
-  table.add_column("NCCL runs", Align::Left, most_width);
+  table.add_column(of_nccl_alone(view) ? "NCCL runs" : "program", Align::Left, most_width);
   for (std::size_t i = 0; i < view.validation.runs.size(); ++i) {
     const ValidatedRun& run = view.validation.runs[i];
     const Score& score = view.scores.runs[i];

@@ -1,11 +1,14 @@
 #include "tools/tcp_ranks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <csignal>
@@ -13,42 +16,25 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <thread>
+#include <vector>
 
 #include "tools/exit_code.hpp"
+#include "tools/format_text.hpp"
+#include "tools/last_words.hpp"
+#include "tools/launchers.hpp"
 #include "validate/execution/execution_error.hpp"
 
 namespace collsim {
 
 namespace {
 
-struct Launcher {
-  const char* rank;
-  const char* ranks;
-};
-/// Open MPI, MPICH and others with PMI, Slurm.
-constexpr std::array launchers{Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                               Launcher{"PMI_RANK", "PMI_SIZE"},
-                               Launcher{"SLURM_PROCID", "SLURM_NTASKS"}};
-
 std::optional<std::uint32_t> number_in(const std::string& text) {
   std::uint32_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
-
-/// The number of the first launcher whose variables are both set.
-std::optional<std::uint32_t> from_launcher(const char* Launcher::*variable) {
-  for (const Launcher& launcher : launchers) {
-    const char* const rank = std::getenv(launcher.rank);
-    const char* const ranks = std::getenv(launcher.ranks);
-    if (rank != nullptr && ranks != nullptr) {
-      const char* const value = variable == &Launcher::rank ? rank : ranks;
-      return number_in(value);
-    }
-  }
-  return std::nullopt;
 }
 
 constexpr const char* no_launcher_hint =
@@ -85,6 +71,50 @@ std::string secret_of(const std::string& file) {
 
 bool is_loopback(const std::string& host) {
   return host == "localhost" || host.starts_with("127.");
+}
+
+std::string own_addresses_hint() {
+  return fmt::format("this machine has {}", fmt::join(own_addresses(), ", "));
+}
+
+/// Of an address or a name of this machine, the address.
+std::string own_address(const std::string& text) {
+  try {
+    return local_endpoint(listen_on({text, 0})).host;
+  } catch (const ExecutionError& error) {
+    throw InputError(error.what(), "--bind",
+                     own_addresses_hint() + "; 0.0.0.0 stands for all of them");
+  }
+}
+
+/// Rank 0 listens there; the others must at least know the host.
+void require_master(const Endpoint& master, std::uint32_t rank) {
+  try {
+    require_host(master.host);
+    if (rank == 0) {
+      static_cast<void>(listen_on({master.host, 0}));
+    }
+  } catch (const ExecutionError& error) {
+    throw InputError(error.what(), "--master",
+                     rank == 0 ? "rank 0 listens there; " + own_addresses_hint() : "");
+  }
+}
+
+/// A socket for every other rank.
+void require_descriptors(std::uint32_t ranks, const std::string& option) {
+  constexpr rlim_t besides = 128;  // what a process has open anyway, and strangers at the door
+  const rlim_t needed = ranks + besides;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_max < needed) {
+    throw InputError(fmt::format("each of {} needs {} open files, and {} are allowed",
+                                 counted(ranks, "rank"), grouped(needed), grouped(limit.rlim_max)),
+                     option, "fewer ranks, or a higher limit (ulimit -n)");
+  }
+  if (limit.rlim_cur < needed) {
+    limit.rlim_cur = needed;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
 }
 
 std::string random_secret() {
@@ -138,25 +168,54 @@ class Children {
   std::map<pid_t, std::uint32_t> ranks_;
 };
 
-[[noreturn]] void be_rank(const TcpPlace& place, pid_t parent,
+/// An interrupt of the terminal reaches all; who started them says so, and they end with it.
+void leave_interrupts_to_parent() {
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+/// Returns which were blocked before.
+sigset_t block_interrupts() {
+  sigset_t interrupts;
+  sigset_t before;
+  sigemptyset(&interrupts);
+  for (const int signal : {SIGINT, SIGHUP, SIGTERM}) {
+    sigaddset(&interrupts, signal);
+  }
+  sigprocmask(SIG_BLOCK, &interrupts, &before);
+  return before;
+}
+
+[[noreturn]] void be_rank(const TcpPlace& place, pid_t parent, const LastWords& last_words,
                           const std::function<Exit(const TcpPlace&)>& work) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's call is declared so
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {  // it went before that was in force
     _exit(static_cast<int>(Exit::Interrupted));
   }
-  const int code = exit_code_of([&] { return work(place); }, std::cerr);
+  std::ostringstream text;
+  const int code = exit_code_of([&] { return work(place); }, text);
   std::cout.flush();
-  std::cerr.flush();
+  if (!text.str().empty()) {
+    last_words.say(code, text.str());
+  }
   _exit(code);
 }
 
-Exit ending_of(const Children::Ending& ending) {
-  if (WIFSIGNALED(ending.status)) {
+/// How all ended, of whom some failed.
+Exit ending_of(const std::vector<Children::Ending>& failed, const LastWords& last_words) {
+  const auto killed = std::ranges::find_if(
+      failed, [](const Children::Ending& ending) { return WIFSIGNALED(ending.status); });
+  if (killed != failed.end()) {
     throw ExecutionError(
-        fmt::format("rank {} was killed by signal {}", ending.rank, WTERMSIG(ending.status)));
+        fmt::format("rank {} was killed by signal {}", killed->rank, WTERMSIG(killed->status)));
   }
-  return static_cast<Exit>(WEXITSTATUS(ending.status));
+  if (const auto message = last_words.first()) {
+    std::cerr << message->text;
+    return message->code;
+  }
+  return failed.empty() ? Exit::Done : static_cast<Exit>(WEXITSTATUS(failed.front().status));
 }
 
 }  // namespace
@@ -165,31 +224,37 @@ std::uint32_t tcp_ranks(const TcpOptions& options) {
   if (options.spawn) {
     return *options.spawn;
   }
-  const auto ranks = options.world_size ? options.world_size : from_launcher(&Launcher::ranks);
-  if (!ranks || *ranks == 0) {
+  if (options.world_size) {
+    return *options.world_size;
+  }
+  const auto launched = launched_process();
+  if (!launched || launched->ranks == 0) {
     throw InputError("how many ranks there are is not known", "--world-size", no_launcher_hint);
   }
-  return *ranks;
+  return launched->ranks;
 }
 
 TcpPlace tcp_place(const MeasureCommand& command) {
   const TcpOptions& options = command.tcp;
   TcpPlace place;
   place.ranks = tcp_ranks(options);
-  const auto rank = options.rank ? options.rank : from_launcher(&Launcher::rank);
-  if (!rank) {
+  require_descriptors(place.ranks, "--world-size");
+  const auto launched = launched_process();
+  if (!options.rank && !launched) {
     throw InputError("which rank this process is, is not known", "--rank", no_launcher_hint);
   }
-  if (*rank >= place.ranks) {
-    throw InputError(fmt::format("rank {} is none of 0 to {}", *rank, place.ranks - 1), "--rank");
+  place.rank = options.rank ? *options.rank : launched->rank;
+  if (place.rank >= place.ranks) {
+    throw InputError(fmt::format("rank {} is none of 0 to {}", place.rank, place.ranks - 1),
+                     "--rank");
   }
-  place.rank = *rank;
   place.master = master_of(options.master);
-  place.bind = options.bind;
+  place.bind = own_address(options.bind);
   if (!is_loopback(place.master.host) && is_loopback(place.bind)) {
     throw InputError("other machines cannot reach " + place.bind, "--bind",
                      "--bind ADDRESS, the address of this machine on the network of --master");
   }
+  require_master(place.master, place.rank);
   place.secret = secret_of(options.secret_file);
   place.patience = std::chrono::seconds(command.timeout);
   return place;
@@ -197,6 +262,8 @@ TcpPlace tcp_place(const MeasureCommand& command) {
 
 Exit spawn_ranks(std::uint32_t ranks, std::chrono::milliseconds patience,
                  const std::function<Exit(const TcpPlace&)>& work) {
+  require_descriptors(ranks, "--spawn");
+  const LastWords last_words;
   Socket door = listen_on({"127.0.0.1", 0});
   TcpPlace place;
   place.ranks = ranks;
@@ -207,7 +274,12 @@ Exit spawn_ranks(std::uint32_t ranks, std::chrono::milliseconds patience,
   Children children;
   const pid_t parent = getpid();
   for (place.rank = 0; place.rank < ranks; ++place.rank) {
+    const sigset_t unblocked = block_interrupts();
     const pid_t child = fork();
+    if (child == 0) {
+      leave_interrupts_to_parent();
+    }
+    sigprocmask(SIG_SETMASK, &unblocked, nullptr);
     if (child < 0) {
       throw ExecutionError("cannot start a process: " + system_error_text(errno));
     }
@@ -216,27 +288,27 @@ Exit spawn_ranks(std::uint32_t ranks, std::chrono::milliseconds patience,
       if (place.rank != 0) {
         door.close();
       }
-      be_rank(place, parent, work);
+      be_rank(place, parent, last_words, work);
     }
     children.add(child, place.rank);
   }
   door.close();
 
   constexpr std::chrono::milliseconds look_again{5};
-  constexpr std::chrono::seconds grace{5};
-  std::optional<Children::Ending> failed;
+  constexpr std::chrono::seconds grace{2};
+  std::vector<Children::Ending> failed;
   auto limit = std::chrono::steady_clock::time_point::max();
   while (children.any() && std::chrono::steady_clock::now() < limit) {
     const auto ending = children.look();
     if (!ending) {
       std::this_thread::sleep_for(look_again);
-    } else if (ending->status != 0 && !failed) {
-      failed = ending;
-      limit = std::chrono::steady_clock::now() + grace;
+    } else if (ending->status != 0) {
+      failed.push_back(*ending);
+      limit = std::min(limit, std::chrono::steady_clock::now() + grace);
     }
   }
   children.kill_all();
-  return failed ? ending_of(*failed) : Exit::Done;
+  return ending_of(failed, last_words);
 }
 
 }  // namespace collsim

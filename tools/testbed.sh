@@ -7,7 +7,7 @@
 # Without --leaf-spine all hosts hang on one switch. With A:B half of them hang on each of two leaves, whose cables to a
 # spine carry B/A of what their hosts can send. Everything lives in namespaces whose names begin with "collsim-": nothing of the
 # machine's own network is touched. The program is build/release/tools/collsim, or $COLLSIM.
-set -euo pipefail
+set -Eeuo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 self="${BASH_SOURCE[0]}"
 program="${COLLSIM:-$here/build/release/tools/collsim}"
@@ -100,6 +100,8 @@ up() {
     [[ -z $ratio ]] || leaf=$((host / ((hosts + 1) / 2)))
     cable "${prefix}host$host" eth0 "leaf$leaf" "port$host" "$rate_bits"
     ip netns exec "${prefix}host$host" ip address add "$net.$((host + 1))/24" dev eth0
+    # Connections that share a cable do so most evenly with reno; with bbr, which some machines have, each probes for itself.
+    ip netns exec "${prefix}host$host" ip route change "$net.0/24" dev eth0 src "$net.$((host + 1))" congctl reno
   done
   trap - ERR INT TERM HUP
 }

@@ -52,9 +52,11 @@ struct MeasuredSoftware {
   MeasuredLaunch mode;
   std::vector<std::pair<std::string, std::string>> environment;  ///< in the order of the file
   // Of programs that an executor of ours ran; empty: NCCL, or unknown.
-  std::string backend;    ///< "host", "tcp"
-  std::string algorithm;  ///< "ring"
-  std::string kernel;     ///< of the operating system
+  std::string backend;         ///< "host", "tcp"
+  std::string algorithm;       ///< "ring"
+  std::uint32_t channels = 1;  ///< of that algorithm's programs
+  std::uint32_t chunks = 1;
+  std::string kernel;  ///< of the operating system
   std::string compiler;
 };
 

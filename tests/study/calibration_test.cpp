@@ -192,3 +192,14 @@ TEST_CASE("rows that cannot be compared are not fitted to") {
   table.launch.mode = LaunchMode::Unknown;
   CHECK(is_comparable(table, {2_MiB, Duration(1), {}, false}));
 }
+
+TEST_CASE(
+    "what ran a program of ours launches nothing, and has none of the costs that are fitted") {
+  MeasuredRun run;
+  run.rows.push_back({4_KiB, Duration(1), {}, false});
+  MeasuredTable table;
+  table.run = &run;
+  table.is_of_our_program = true;
+  CHECK(is_comparable(table, run.rows.front()));
+  CHECK(rows_to_fit(table).empty());
+}

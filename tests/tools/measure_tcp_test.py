@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -63,7 +64,7 @@ class Tcp(program.Case):
     def test_ranks_meet_whoever_starts_them(self):
         (self.folder / "secret").write_text("open sesame\n", encoding="utf-8")
         for name in ("options", "OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE", "PMI_RANK PMI_SIZE",
-                     "SLURM_PROCID SLURM_NTASKS"):
+                     "SLURM_PROCID SLURM_STEP_NUM_TASKS"):
             with self.subTest(launcher=name):
                 master = f"127.0.0.1:{free_port()}"
                 processes = []
@@ -112,36 +113,62 @@ class Tcp(program.Case):
                          (1, "", "error: rank 0 refused rank 1: rank 1 was told to run something else than rank 0\n"))
         self.assertEqual(self.ending(first)[0], 1)
 
+    def ranks_of(self, parent, count):
+        """Process ids of those that it has started, once all are there."""
+        limit = time.monotonic() + 60
+        ranks = []
+        while len(ranks) < count and time.monotonic() < limit:
+            ranks = children_of(parent.pid)
+            time.sleep(0.01)
+        self.assertEqual(len(ranks), count)
+        return ranks
+
+    def gone(self, ranks):
+        limit = time.monotonic() + 60
+        while any(map(self.runs, ranks)) and time.monotonic() < limit:
+            time.sleep(0.01)
+        return not any(map(self.runs, ranks))
+
     def test_a_rank_that_dies_ends_all_and_leaves_no_process(self):
         # Runs for hours unless something ends it.
         parent = self.start("all_reduce", "--backend", "tcp", "--spawn", "3", "-b", "64", "-e", "64", "-n", "1000000",
                             "-w", "0")
-        limit = time.monotonic() + 60
-        ranks = []
-        while len(ranks) < 3 and time.monotonic() < limit:
-            ranks = children_of(parent.pid)
-            time.sleep(0.01)
-        self.assertEqual(len(ranks), 3)
+        ranks = self.ranks_of(parent, 3)
         os.kill(ranks[2], signal.SIGKILL)
         code, out, err = self.ending(parent)
         self.assertEqual((code, out), (1, ""))
-        # Depending on who notices first: the peers (each says so), or the parent.
-        self.assertRegex(err, r"rank \d+ was killed by signal 9|lost rank \d+")
+        # Its peers have lost it, which is no news.
+        self.assertRegex(err, r"\Aerror: rank [012] was killed by signal 9\n\Z")
         for rank in ranks:
             self.assertFalse(os.path.exists(f"/proc/{rank}"))
 
     def test_ranks_do_not_outlive_who_started_them(self):
         parent = self.start("all_reduce", "--backend", "tcp", "--spawn", "2", "-b", "64", "-e", "64", "-n", "1000000",
                             "-w", "0")
-        limit = time.monotonic() + 60
-        ranks = []
-        while len(ranks) < 2 and time.monotonic() < limit:
-            ranks = children_of(parent.pid)
-            time.sleep(0.01)
+        ranks = self.ranks_of(parent, 2)
         parent.kill()
-        while any(map(self.runs, ranks)) and time.monotonic() < limit:
-            time.sleep(0.01)
-        self.assertFalse(any(map(self.runs, ranks)))
+        self.assertTrue(self.gone(ranks))
+
+    def test_ctrl_c_ends_all_and_is_told_once(self):
+        parent = self.start("all_reduce", "--backend", "tcp", "--spawn", "3", "-b", "64", "-e", "64", "-n", "1000000",
+                            "-w", "0")
+        ranks = self.ranks_of(parent, 3)
+        for rank in ranks:  # as a terminal does, to all of them
+            os.kill(rank, signal.SIGINT)
+        parent.send_signal(signal.SIGINT)
+        self.assertEqual(self.ending(parent), (130, "", "interrupted\n"))
+        self.assertTrue(self.gone(ranks))
+
+    def test_a_rank_that_stands_still_is_told_once(self):
+        parent = self.start("all_reduce", "--backend", "tcp", "--spawn", "3", "-b", "64", "-e", "64", "-n", "1000000",
+                            "-w", "0", "--timeout", "1", "--algorithm", "ring")
+        ranks = self.ranks_of(parent, 3)
+        time.sleep(0.5)  # until they have met, most likely: else they say that they wait for a rank in vain
+        os.kill(ranks[1], signal.SIGSTOP)
+        code, out, err = self.ending(parent)
+        self.assertEqual((code, out), (1, ""))
+        self.assertRegex(err, r"\Aerror: rank \d[^\n]*\n\Z")
+        self.assertTrue(self.gone(ranks))
 
     @staticmethod
     def runs(pid):
@@ -173,6 +200,29 @@ class Tcp(program.Case):
             ([*tcp, "--world-size", "2", "--rank", "0", "--master", "10.0.0.1:7000"], secret,
              "error: --bind: other machines cannot reach 127.0.0.1\n"
              "hint: --bind ADDRESS, the address of this machine on the network of --master\n"),
+            # Slurm says so in every shell that it gives; only srun begins ranks.
+            (tcp, {"SLURM_PROCID": "0", "SLURM_NTASKS": "4"},
+             "error: --world-size: how many ranks there are is not known\n" + hint),
+            ([*tcp, "--world-size", "2", "--rank", "1", "--master", "no.such.host.invalid:7000", "--bind", "0.0.0.0"],
+             secret, re.compile(r'error: --master: there is no host "no\.such\.host\.invalid" \(.*\)\n')),
+            ([*tcp, "--world-size", "2", "--rank", "0", "--master", "203.0.113.1:7000", "--bind", "0.0.0.0"],
+             secret, re.compile(r"error: --master: cannot listen on 203\.0\.113\.1: Cannot assign requested address\n"
+                                r"hint: rank 0 listens there; this machine has [\d., ]*127\.0\.0\.1[\d., ]*\n")),
+            *(([*tcp, "--world-size", "2", "--rank", "1", "--master", "127.0.0.1:1", "--bind", address], secret,
+               re.compile(f"error: --bind: {why}\n" r"hint: this machine has [\d., ]*127\.0\.0\.1[\d., ]*; "
+                          r"0\.0\.0\.0 stands for all of them\n"))
+              for address, why in [
+                  ("203.0.113.1", r"cannot listen on 203\.0\.113\.1: Cannot assign requested address"),
+                  ("127.1", r'there is no host "127\.1" \(an IPv4 address has four numbers\)'),
+                  ("300.0.0.1", r'there is no host "300\.0\.0\.1" \(an IPv4 address has four numbers\)'),
+                  ("::1", r'there is no host "::1" \(.*\)'),
+                  ("here:80", r'there is no host "here:80" \(.*\)')]),
+            ([*tcp, "--world-size", "65536", "--rank", "1", "--master", "127.0.0.1:1"], secret,
+             re.compile(r"error: --world-size: each of 65,536 ranks needs 65,664 open files, and 1,000 are allowed\n"
+                        r"hint: fewer ranks, or a higher limit \(ulimit -n\)\n")),
+            ([*tcp, "--spawn", "900"], {},
+             "error: --spawn: each of 900 ranks needs 1,028 open files, and 1,000 are allowed\n"
+             "hint: fewer ranks, or a higher limit (ulimit -n)\n"),
             ([*tcp, "--spawn", "2", "--rank", "0"], {},
              "error: --rank: has no effect with --spawn, which starts all ranks itself\n"),
             (["all_reduce", "--spawn", "2"], {},
@@ -181,8 +231,23 @@ class Tcp(program.Case):
              "error: --ranks: differs from the number of processes, 2\nhint: leave the option out\n"),
         ]:
             with self.subTest(words=words):
-                done = self.run_program("measure", *words, *SMALL, env=self.environment() | variables)
-                self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", message))
+                limit = (1000, 1000)  # of open files
+                done = self.run_program("measure", *words, *SMALL, env=self.environment() | variables,
+                                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                if isinstance(message, str):
+                    self.assertEqual(done.stderr, message)
+                else:
+                    self.assertRegex(done.stderr, re.compile(r"\A" + message.pattern + r"\Z"))
+
+    def test_a_rank_that_does_not_fit_into_memory_is_told(self):
+        # Output, and what the ring has in flight, besides 40 MiB of input.
+        done = self.run_program("measure", "all_reduce", "--backend", "tcp", "--world-size", "2", "--rank", "1", "--master",
+                                "127.0.0.1:1", "-b", "40M", "-e", "40M", "--max-memory", "60M",
+                                env=self.environment() | {"COLLSIM_SECRET": "x"})
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"\Aerror: --max-memory: buffers and connections of 1 rank take [\d.]+ MiB, more than "
+                                      r"60 MiB\nhint: a smaller -e, fewer --ranks, or a higher limit\n\Z")
 
     def test_a_port_in_use_is_told(self):
         with socket.socket() as holder:

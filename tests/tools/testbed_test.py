@@ -32,9 +32,9 @@ def obstacle():
 
 
 class Testbed(program.Case):
-    def call(self, *words):
+    def call(self, *words, **variables):
         return subprocess.run([*TESTBED, *words], cwd=self.folder, capture_output=True, encoding="utf-8", check=False,
-                              env=self.environment() | {"COLLSIM": program.collsim})
+                              env=self.environment() | {"COLLSIM": program.collsim} | variables)
 
     @staticmethod
     def namespaces():
@@ -62,6 +62,15 @@ class Testbed(program.Case):
     def test_nothing_is_left_when_the_command_fails(self):
         done = self.call("with", "--hosts", "2", "--rate", "1gbit", "--", "false")
         self.assertEqual(done.returncode, 1)
+        self.assertEqual(self.namespaces(), [])
+
+    def test_nothing_is_left_when_the_network_cannot_be_made(self):
+        # The third cable is one too many.
+        tc = self.file("bin/tc", "#!/bin/sh\necho once >>\"$0.calls\"\n[ $(wc -l <\"$0.calls\") -le 4 ]\n")
+        tc.chmod(0o755)
+        done = self.call("up", "--hosts", "4", "--rate", "1gbit", PATH=f"{tc.parent}:{os.environ['PATH']}")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(len((self.folder / "bin/tc.calls").read_text(encoding="utf-8").split()), 5)
         self.assertEqual(self.namespaces(), [])
 
     def test_mistakes_are_told(self):

@@ -325,4 +325,55 @@ class Shipped(Validate):
                 self.assertLess(result["summary"]["median_abs_error"], result["rivals"]["best_line"]["median_abs_error"])
 
 
+class OurPrograms(Validate):
+    """Files of `collsim measure`, which name the program that ran."""
+
+    SIZES = ["-b", "4K", "-e", "64K", "-f", "4", "-w", "5", "-n", "20", "-c", "0"]
+
+    def test_they_are_predicted_as_what_ran(self):
+        for words in (["--algorithm", "ring"], ["--algorithm", "naive"], ["--algorithm", "tree"],
+                      ["--algorithm", "ring", "--channels", "2", "--chunks", "4"]):
+            with self.subTest(words=words):
+                star = ["--cluster", "textbook-star"]
+                text = self.output("measure", "all_reduce", *star, *words, *self.SIZES, "--output", "m.json")
+                # What `measure` itself says: size, place, algorithm, measured, predicted, error.
+                shown = re.findall(r"^# +(\d+) +(out|in) +(\S+) +\S+ +(\S+) +\S+ %$", text, re.M)
+                self.assertEqual(len(shown), 6)
+                result = self.json("validate", *star, "--measurements", "./m.json")
+                rows = result["runs"][0]["rows"]
+                self.assertEqual([(str(row["bytes"]), "in" if row["in_place"] else "out", row["algorithm"])
+                                  for row in rows], [row[:3] for row in shown])
+                for row, (_, _, _, predicted) in zip(rows, shown):
+                    self.assertAlmostEqual(row["predicted_us"], float(predicted), delta=0.0051)
+                self.assertEqual(result["parameters"][0]["name"], "none")
+                self.assertEqual(result["summary"]["points"], 6)
+
+    def test_processes_of_one_machine_may_play_many_nodes(self):
+        rows = [(64 * KiB, 100)]
+        file = self.measured(run(rows, ranks=8, software={"backend": "tcp", "algorithm": "ring"}))
+        cluster = ["validate", "--cluster", "textbook-2x4", "--measurements"]
+        two_nodes = self.measured(run(rows, ranks=8, nodes=2, software={"backend": "tcp", "algorithm": "ring"}), name="n")
+        self.assertEqual(self.json(*cluster, file)["runs"][0]["rows"], self.json(*cluster, two_nodes)["runs"][0]["rows"])
+
+    def test_a_program_of_nccl_that_ran_here_is_predicted_as_such(self):
+        # On one node NCCL would run rings.
+        rows = [(64 * KiB, 100)]
+        file = self.measured(run(rows, software={"backend": "host", "algorithm": "nccl-tree"}))
+        self.assertEqual(self.json(*H100, file)["runs"][0]["rows"][0]["algorithm"], "nccl-tree")
+
+    def test_an_unknown_program_is_told(self):
+        file = self.measured(run([(64 * KiB, 100)], software={"backend": "host", "algorithm": "rings"}))
+        for command in ("validate", "calibrate"):
+            self.refused([command, *H100[1:], file],
+                         'left out: m: all_reduce on 2 ranks: it is of the program "rings", which is none of '
+                         '`collsim list algorithms`: did you mean "ring"?\nerror: --measurements: no table is left')
+
+    def test_they_say_nothing_of_parameters(self):
+        file = self.measured(run([(4 * MiB, 100)], software={"backend": "tcp", "algorithm": "ring"}))
+        self.refused(["calibrate", *H100[1:], file],
+                     "left out: m: all_reduce ran as a program of ours (ring), on which no parameter has any effect\n"
+                     "error: --measurements: no row is left to fit to: stalls, and sizes up to 1 MiB of tables that do not "
+                     "say how kernels were launched, are left out\nhint: --launch MODE, if you know it")
+
+
 program.main()

@@ -61,12 +61,16 @@ TEST_CASE("what an executor of ours says of itself is written and read") {
   MeasuredSoftware& software = measured.runs.front().software;
   software.backend = "host";
   software.algorithm = "ring";
+  software.channels = 2;
+  software.chunks = 8;
   software.kernel = "Linux 6.1";
   software.compiler = "g++ 12.2";
   const Measurements read = parse_measurements_json(write_measurements_json(measured), "n.json");
   CHECK(read.hardware.cpu == "a CPU, 2 cores");
   CHECK(read.runs.front().software.backend == "host");
   CHECK(read.runs.front().software.algorithm == "ring");
+  CHECK(read.runs.front().software.channels == 2);
+  CHECK(read.runs.front().software.chunks == 8);
   CHECK(read.runs.front().software.kernel == "Linux 6.1");
   CHECK(read.runs.front().software.compiler == "g++ 12.2");
 }

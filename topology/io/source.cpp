@@ -8,12 +8,12 @@
 #include <system_error>
 #include <utility>
 
+#include "topology/quantity_text.hpp"
+
 namespace collsim {
 
 namespace {
 
-// A description of ten thousand links one by one is about 1 MB.
-constexpr std::size_t largest_text = std::size_t{4} << 20;
 // Longer lines are not repeated in messages.
 constexpr std::size_t longest_shown_line = 200;
 // The YAML scanner may read all brackets before it reports the first, at some hundred bytes each. No
@@ -66,11 +66,15 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
   throw InputError(message, {}, {}, SourceLocation{name, line, column, {}});
 }
 
+InputError too_large(const std::string& name, std::size_t most) {
+  return InputError("larger than " + to_text(Bytes(static_cast<std::int64_t>(most))), {}, {},
+                    SourceLocation{name, 0, 0, {}});
+}
+
 /// A text that the YAML parser can be given.
 std::string checked_description(const std::string& name, std::string_view text) {
-  if (text.size() > largest_text) {
-    throw InputError("larger than " + std::to_string(largest_text >> 20) + " MiB", {}, {},
-                     SourceLocation{name, 0, 0, {}});
+  if (text.size() > largest_description) {
+    throw too_large(name, largest_description);
   }
   int open_brackets = 0;
   std::string checked = checked_text(name, text);
@@ -216,23 +220,22 @@ std::ifstream open_file(const std::string& path, Endless endless) {
   return file;
 }
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::size_t most) {
   std::ifstream file = open_file(path, Endless::Refused);
   std::string text;
   // Block by block: most files are far smaller than the largest.
   constexpr std::size_t block = std::size_t{64} << 10U;
-  while (file && text.size() <= largest_text) {
+  while (file && text.size() <= most) {
     const std::size_t before = text.size();
-    text.resize(before + std::min(block, largest_text + 1 - before));
+    text.resize(before + std::min(block, most + 1 - before));
     file.read(text.data() + before, static_cast<std::streamsize>(text.size() - before));
     text.resize(before + static_cast<std::size_t>(file.gcount()));
   }
   if (file.bad()) {
     throw unreadable(path, "read error");
   }
-  if (text.size() > largest_text) {
-    throw InputError("larger than " + std::to_string(largest_text >> 20) + " MiB", {}, {},
-                     SourceLocation{path, 0, 0, {}});
+  if (text.size() > most) {
+    throw too_large(path, most);
   }
   return text;
 }

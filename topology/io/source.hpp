@@ -96,8 +96,12 @@ enum class Endless : std::uint8_t { Refused, Opened };
 /// opened.
 [[nodiscard]] std::ifstream open_file(const std::string& path, Endless endless);
 
-/// The contents of a file. Throws: InputError if it is missing,
-/// unreadable, no regular file, or larger than the limit.
-[[nodiscard]] std::string read_file(const std::string& path);
+/// A description of ten thousand links one by one is about 1 MB.
+inline constexpr std::size_t largest_description = std::size_t{4} << 20U;
+
+/// The contents of a file. Throws: InputError if it is missing, unreadable, no regular file, or (at its place) has more bytes than
+/// `most`.
+[[nodiscard]] std::string read_file(const std::string& path,
+                                    std::size_t most = largest_description);
 
 }  // namespace collsim

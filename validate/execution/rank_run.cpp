@@ -9,6 +9,9 @@ namespace collsim {
 
 namespace {
 
+/// So much at a time, so that who watches sees it go on; copies of this size still stream past the caches.
+constexpr std::size_t longest_stretch = std::size_t{16} << 20U;
+
 template <class Byte>
 detail::RunCursor<Byte> whole(Byte* start, std::size_t bytes) {
   return {start, bytes, bytes, 0};
@@ -148,10 +151,10 @@ void RankRun::execute(std::uint32_t lane) {
   complete(lane);
 }
 
-/// Stretch by stretch in which no run ends: of contiguous spans, the whole.
+/// Stretch by stretch in which no run ends.
 void RankRun::move_bytes(std::size_t bytes) {
   while (bytes > 0) {
-    std::size_t stretch = bytes;
+    std::size_t stretch = std::min(bytes, longest_stretch);
     input_starts_.clear();
     output_starts_.clear();
     for (const auto& input : inputs_) {
@@ -163,6 +166,7 @@ void RankRun::move_bytes(std::size_t bytes) {
       output_starts_.push_back(output.at);
     }
     copy_reduce_(input_starts_, output_starts_, stretch);
+    note_work();
     bytes -= stretch;
     for (auto& input : inputs_) {
       input.advance(stretch);
@@ -178,7 +182,7 @@ void RankRun::complete(std::uint32_t lane) {
   const std::uint64_t completed = next_step(lane).phase;
   state.taken = false;
   ++state.next;
-  steps_done_.fetch_add(1, std::memory_order_relaxed);
+  note_work();
   const bool ended = state.next == script_.lanes[lane].steps;
   if (!ended && next_step(lane).phase == completed) {
     return;
@@ -228,8 +232,13 @@ bool RankRun::take_messages() {
 
 void RankRun::finish_output() {
   if (divisor_ > 1) {
-    const std::span<std::byte> output = memory_.output();
-    divide_(output.data(), divisor_, output.size() / copy_reduce_.element_bytes);
+    std::span<std::byte> output = memory_.output();
+    while (!output.empty()) {
+      const std::size_t stretch = std::min(output.size(), longest_stretch);
+      divide_(output.data(), divisor_, stretch / copy_reduce_.element_bytes);
+      output = output.subspan(stretch);
+      note_work();
+    }
   }
 }
 

@@ -60,9 +60,9 @@ class RankRun {
   /// Of an average: divides what was summed. To be called once a call, at its end.
   void finish_output();
 
-  /// Steps executed since the start; may be read by other threads.
-  [[nodiscard]] std::uint64_t steps_done() const {
-    return steps_done_.load(std::memory_order_relaxed);
+  /// Grows with every step, and several times in a long one; may be read by other threads.
+  [[nodiscard]] std::uint64_t work_done() const {
+    return work_done_.load(std::memory_order_relaxed);
   }
   /// "rank 1, lane 0, step 3, waits for a message from rank 0, lane 0", for each lane that has not ended.
   [[nodiscard]] std::vector<std::string> waits() const;
@@ -90,6 +90,7 @@ class RankRun {
   void add_span(const Span& span);
   [[nodiscard]] std::string wait_of(std::uint32_t lane) const;
   void complete(std::uint32_t lane);
+  void note_work() { work_done_.fetch_add(1, std::memory_order_relaxed); }
   void check_size(std::uint32_t lane, std::uint32_t port, std::size_t found) const;
 
   const RankScript& script_;
@@ -102,7 +103,7 @@ class RankRun {
   std::vector<std::uint32_t> running_;  ///< lanes that have not ended, in order
   /// By group: lanes that have not ended by the phase they are in.
   std::vector<std::map<std::uint64_t, std::uint32_t>> phases_;
-  std::atomic<std::uint64_t> steps_done_ = 0;
+  std::atomic<std::uint64_t> work_done_ = 0;
 
   // Of the step at hand.
   std::vector<detail::RunCursor<const std::byte>> inputs_;

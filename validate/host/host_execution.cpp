@@ -84,17 +84,20 @@ HostExecution::~HostExecution() = default;
 
 std::size_t HostExecution::memory_of(const Program& program) {
   std::size_t bytes = 0;
+  for (std::uint32_t rank = 0; rank < program.call().ranks; ++rank) {
+    bytes += memory_of(program, Rank(rank));
+  }
+  return bytes;
+}
+
+std::size_t HostExecution::memory_of(const Program& program, Rank rank) {
   const CollectiveCall& call = program.call();
-  for (std::uint32_t rank = 0; rank < call.ranks; ++rank) {
-    const RankScript script = script_of(program, Rank(rank));
-    bytes += script.steps.size() * sizeof(Step);
-    bytes +=
-        static_cast<std::size_t>((call.input_bytes(Rank(rank)) + call.output_bytes(Rank(rank)) +
-                                  program.scratch_bytes(Rank(rank)))
-                                     .count());
-    for (const Port& port : script.out) {
-      bytes += Channel::footprint(port.slots(), static_cast<std::size_t>(port.largest.count()));
-    }
+  const RankScript script = script_of(program, rank);
+  std::size_t bytes = script.steps.size() * sizeof(Step);
+  bytes += static_cast<std::size_t>(
+      (call.input_bytes(rank) + call.output_bytes(rank) + program.scratch_bytes(rank)).count());
+  for (const Port& port : script.out) {
+    bytes += Channel::footprint(port.slots(), static_cast<std::size_t>(port.largest.count()));
   }
   return bytes;
 }
@@ -216,13 +219,13 @@ void HostExecution::work(RankState& rank, std::uint32_t calls, Start& start) con
 }
 
 void HostExecution::watch(Start& start) {
-  std::uint64_t seen = steps_done();
+  std::uint64_t seen = work_done();
   std::unique_lock lock(start.mutex);
   auto since = std::chrono::steady_clock::now();
   constexpr std::chrono::milliseconds look_again{100};
   while (start.running > 0 && !start.stop) {
     start.ended.wait_for(lock, std::min(look_again, options_.patience));
-    const std::uint64_t now = steps_done();
+    const std::uint64_t now = work_done();
     const auto time = std::chrono::steady_clock::now();
     if (now != seen) {
       seen = now;
@@ -240,12 +243,12 @@ void HostExecution::watch(Start& start) {
   }
 }
 
-std::uint64_t HostExecution::steps_done() const {
-  std::uint64_t steps = 0;
+std::uint64_t HostExecution::work_done() const {
+  std::uint64_t work = 0;
   for (const auto& rank : ranks_) {
-    steps += rank->run.steps_done();
+    work += rank->run.work_done();
   }
-  return steps;
+  return work;
 }
 
 ExecutionError HostExecution::stalled() const {

@@ -27,7 +27,7 @@
 namespace collsim {
 
 struct HostOptions {
-  /// Without any step of any rank for so long, the run has failed.
+  /// Without any work of any rank for so long, the run has failed.
   std::chrono::milliseconds patience{30'000};
 };
 
@@ -39,8 +39,9 @@ class HostExecution {
   HostExecution(const HostExecution&) = delete;
   HostExecution& operator=(const HostExecution&) = delete;
 
-  /// Bytes that such an execution takes. Complexity: that of walking all steps.
+  /// Bytes that such an execution takes, and those of a rank. Complexity: that of walking all steps, or the rank's.
   [[nodiscard]] static std::size_t memory_of(const Program& program);
+  [[nodiscard]] static std::size_t memory_of(const Program& program, Rank rank);
 
   [[nodiscard]] RankMemory& memory(Rank rank);
   /// Steps of one call that a GPU's NVLink switch would take.
@@ -60,7 +61,7 @@ class HostExecution {
   [[nodiscard]] std::vector<std::jthread> start_threads(std::uint32_t calls, Start& start) const;
   void work(RankState& rank, std::uint32_t calls, Start& start) const;
   void watch(Start& start);
-  [[nodiscard]] std::uint64_t steps_done() const;
+  [[nodiscard]] std::uint64_t work_done() const;
   [[nodiscard]] ExecutionError stalled() const;
 
   std::shared_ptr<const Program> program_;

@@ -15,6 +15,8 @@ constexpr std::string_view schema = "measurements/1";
 constexpr double ps_per_us = 1e6;
 constexpr double longest_us = 1e12;  // 11 days
 constexpr std::uint32_t most_ranks = 1U << 24U;
+constexpr std::uint32_t most_channels = 1024;
+constexpr std::uint32_t most_chunks = 1U << 20U;
 
 /// A value with its place in the document.
 class Value {
@@ -153,6 +155,12 @@ MeasuredSoftware read_software(const Value& value, std::uint32_t ranks, std::uin
   software.launch = text_or_empty(object, "launch");
   software.backend = text_or_empty(object, "backend");
   software.algorithm = text_or_empty(object, "algorithm");
+  if (const auto channels = object.find("channels")) {
+    software.channels = static_cast<std::uint32_t>(channels->whole(1, most_channels));
+  }
+  if (const auto chunks = object.find("chunks")) {
+    software.chunks = static_cast<std::uint32_t>(chunks->whole(1, most_chunks));
+  }
   software.kernel = text_or_empty(object, "kernel");
   software.compiler = text_or_empty(object, "compiler");
   software.mode = parse_launch(software.launch, ranks, nodes);
@@ -290,6 +298,12 @@ Json run_json(const MeasuredRun& run) {
   set_text(software, "cuda", run.software.cuda);
   set_text(software, "backend", run.software.backend);
   set_text(software, "algorithm", run.software.algorithm);
+  if (run.software.channels > 1) {
+    software["channels"] = run.software.channels;
+  }
+  if (run.software.chunks > 1) {
+    software["chunks"] = run.software.chunks;
+  }
   set_text(software, "kernel", run.software.kernel);
   set_text(software, "compiler", run.software.compiler);
   software["env"] = Json::object();

@@ -1,55 +1,19 @@
 #include "validate/tcp/join.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <string_view>
 #include <type_traits>
 
 #include "validate/execution/execution_error.hpp"
+#include "validate/tcp/door.hpp"
+#include "validate/tcp/hello.hpp"
 
 namespace collsim {
 
 namespace {
 
-constexpr std::uint64_t magic =
-    0x314d49534c4c4f43U;  // "COLLSIM1" where the first byte is the lowest
-constexpr std::chrono::seconds hello_patience{
-    2};  // a stranger that says nothing holds up the others so long
-
-template <std::size_t Size>
-using Text = std::array<char, Size>;
-
-template <std::size_t Size>
-Text<Size> packed(std::string_view text) {
-  Text<Size> result{};
-  std::copy_n(text.begin(), std::min(text.size(), Size - 1), result.begin());
-  return result;
-}
-template <std::size_t Size>
-std::string unpacked(const Text<Size>& text) {
-  return {text.begin(), std::find(text.begin(), text.end() - 1, '\0')};
-}
-
-/// How a rank is reached; goes over the wire as it lies in memory, of machines with the same byte order (the magic tells).
-struct Address {
-  Text<48> host{};
-  std::uint64_t port = 0;
-};
-
-struct Hello {
-  std::uint64_t magic_number = magic;
-  Text<longest_secret + 1> secret{};
-  std::uint32_t rank = 0;
-  std::uint32_t ranks = 0;
-  std::uint64_t digest = 0;
-  Address address;  ///< where the sender listens
-};
-
-struct Answer {
-  std::uint64_t magic_number = magic;
-  Text<128> refusal{};  ///< empty: welcome
-};
+constexpr std::size_t room_for_strangers = 64;
+// Of what is sent to somebody who has just come: the system has room for it.
+constexpr std::chrono::seconds answer_patience{1};
 
 template <class T>
 void send_struct(const Socket& socket, const T& value, Deadline deadline, const std::string& who) {
@@ -100,7 +64,7 @@ class Joining {
 
   /// Why a hello is refused; empty: it is not.
   [[nodiscard]] std::string objection(const Hello& hello, std::uint32_t least) const {
-    if (hello.magic_number != magic) {
+    if (hello.magic != tcp_magic) {
       return "wrong magic: no collsim of this version, or of another byte order";
     }
     if (!same_secret(unpacked(hello.secret), place_.secret)) {
@@ -125,49 +89,61 @@ class Joining {
   /// Takes connections until all ranks from `least` on are there. Strangers are refused and do no harm.
   void accept_ranks(const Socket& listener, std::uint32_t least, bool answers) {
     std::uint32_t missing = place_.ranks - least;
+    Door door(listener, missing + room_for_strangers);
     while (missing > 0) {
-      std::optional<Socket> socket = accept_from(listener, deadline_);
-      if (!socket) {
-        throw ExecutionError(late_text(least));
+      std::optional<Door::Guest> guest = door.next(deadline_);
+      if (!guest) {
+        throw ExecutionError(late_text(least) + door.turned_away());
       }
-      const std::string who = remote_endpoint(*socket).text();
+      const std::string who = remote_endpoint(guest->socket).text();
       const Deadline limit =
-          std::min<Deadline>(deadline_, std::chrono::steady_clock::now() + hello_patience);
+          std::min<Deadline>(deadline_, std::chrono::steady_clock::now() + answer_patience);
+      const std::string refusal = objection(guest->hello, least);
       try {
-        const auto hello = receive_struct<Hello>(*socket, limit, who);
-        const std::string refusal = objection(hello, least);
+        Answer answer;
+        answer.refusal = packed<128>(refusal);
         if (!refusal.empty()) {
-          refused_.append("; refused ").append(who).append(": ").append(refusal);
-          Answer answer;
-          answer.refusal = packed<128>(refusal);
-          send_struct(*socket, answer, limit, who);
+          door.note_turned_away(std::string(who).append(": ").append(refusal));
+          send_struct(guest->socket, answer, limit, who);
           continue;
         }
         if (answers) {
-          send_struct(*socket, Answer{}, limit, who);
+          send_struct(guest->socket, answer, limit, who);
         }
-        addresses_[hello.rank] = hello.address;
-        if (unpacked(hello.address.host) == "0.0.0.0") {
-          addresses_[hello.rank].host = packed<48>(remote_endpoint(*socket).host);
-        }
-        sockets_[hello.rank] = *std::move(socket);
-        --missing;
       } catch (const ExecutionError& error) {
-        refused_.append("; refused ").append(error.what());
+        if (refusal.empty()) {
+          door.note_turned_away(error.what());
+        }
+        continue;
       }
+      take(*std::move(guest));
+      --missing;
     }
+  }
+
+  void take(Door::Guest guest) {
+    Address& address = addresses_[guest.hello.rank];
+    address = guest.hello.address;
+    if (unpacked(address.host) == "0.0.0.0") {
+      address.host = packed<48>(remote_endpoint(guest.socket).host);
+    }
+    sockets_[guest.hello.rank] = std::move(guest.socket);
   }
 
   [[nodiscard]] std::string late_text(std::uint32_t least) const {
     std::string text;
     std::uint32_t missing = 0;
+    constexpr std::uint32_t most_named = 8;
     for (std::uint32_t rank = least; rank < place_.ranks; ++rank) {
-      if (!sockets_[rank].is_open()) {
-        text += (missing++ == 0 ? "" : ", ") + std::to_string(rank);
+      if (!sockets_[rank].is_open() && missing++ < most_named) {
+        text += (text.empty() ? "" : ", ") + std::to_string(rank);
       }
     }
+    if (missing > most_named) {
+      text += " and " + std::to_string(missing - most_named) + " more";
+    }
     return name_of(place_.rank) + " waited " + std::to_string(place_.patience.count()) +
-           " ms in vain for " + (missing == 1 ? "rank " : "ranks ") + text + refused_;
+           " ms in vain for " + (missing == 1 ? "rank " : "ranks ") + text;
   }
 
   void welcome_all() {
@@ -186,7 +162,7 @@ class Joining {
   /// Absent a refusal. Throws: ExecutionError with the reason.
   void require_welcome(const Socket& socket, std::uint32_t rank) {
     const auto answer = receive_struct<Answer>(socket, deadline_, name_of(rank));
-    if (answer.magic_number != magic) {
+    if (answer.magic != tcp_magic) {
       throw ExecutionError(name_of(rank) +
                            " answers with a wrong magic: no collsim of this version");
     }
@@ -222,7 +198,6 @@ class Joining {
   Socket listener_;
   std::vector<Socket> sockets_;
   std::vector<Address> addresses_;
-  std::string refused_;
 };
 
 }  // namespace

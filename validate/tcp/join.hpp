@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "validate/tcp/hello.hpp"
 #include "validate/tcp/socket.hpp"
 
 namespace collsim {
@@ -35,7 +36,5 @@ struct TcpPlace {
 
 /// Whether they are equal, in a time that depends on the longer one's length only.
 [[nodiscard]] bool same_secret(const std::string& a, const std::string& b);
-
-inline constexpr std::size_t longest_secret = 255;
 
 }  // namespace collsim

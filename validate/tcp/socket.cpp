@@ -1,6 +1,7 @@
 #include "validate/tcp/socket.hpp"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -32,6 +33,13 @@ const sockaddr* generic(const sockaddr_in& address) {
 // NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
 
 sockaddr_in address_of(const Endpoint& endpoint) {
+  // The resolver takes "10.1" for 10.0.0.1.
+  sockaddr_in numeric{};
+  if (endpoint.host.find_first_not_of("0123456789.") == std::string::npos &&
+      inet_pton(AF_INET, endpoint.host.c_str(), &numeric.sin_addr) != 1) {
+    throw ExecutionError("there is no host " + in_quotes(endpoint.host) +
+                         " (an IPv4 address has four numbers)");
+  }
   addrinfo hints{};
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
@@ -52,12 +60,6 @@ Endpoint endpoint_of(const sockaddr_in& address) {
   std::array<char, INET_ADDRSTRLEN> text{};
   inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
   return {text.data(), ntohs(address.sin_port)};
-}
-
-int milliseconds_until(Deadline deadline) {
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
 }
 
 /// Whether the socket is ready for `events` in time.
@@ -83,6 +85,12 @@ Socket new_socket() {
 }
 
 }  // namespace
+
+int milliseconds_until(Deadline deadline) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
+}
 
 std::string system_error_text(int error) { return std::generic_category().message(error); }
 
@@ -115,6 +123,25 @@ Socket listen_on(const Endpoint& endpoint) {
   }
   return socket;
 }
+
+std::vector<std::string> own_addresses() {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) {
+    return {};
+  }
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(first, &freeifaddrs);
+  std::vector<std::string> addresses;
+  for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET) {
+      sockaddr_in address{};
+      std::memcpy(&address, entry->ifa_addr, sizeof(address));
+      addresses.push_back(endpoint_of(address).host);
+    }
+  }
+  return addresses;
+}
+
+void require_host(const std::string& host) { static_cast<void>(address_of({host, 0})); }
 
 Endpoint local_endpoint(const Socket& socket) {
   sockaddr_in address{};
@@ -203,6 +230,14 @@ void receive_all(const Socket& socket, std::span<std::byte> bytes, Deadline dead
     }
     got += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
   }
+}
+
+std::optional<std::size_t> receive_some(const Socket& socket, std::span<std::byte> bytes) {
+  const ssize_t count = recv(socket.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(std::max<ssize_t>(count, 0));
 }
 
 void make_quick(const Socket& socket) {

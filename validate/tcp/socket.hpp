@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace collsim {
 
@@ -18,7 +19,9 @@ struct Endpoint {
   std::string host;
   std::uint16_t port = 0;  ///< 0, to listen on: any that is free
 
-  [[nodiscard]] std::string text() const { return host + ":" + std::to_string(port); }
+  [[nodiscard]] std::string text() const {
+    return port == 0 ? host : host + ":" + std::to_string(port);
+  }
 };
 
 class Socket {
@@ -43,6 +46,11 @@ using Deadline = std::chrono::steady_clock::time_point;
 
 /// Throws: ExecutionError where the address cannot be had (in use, not of this machine).
 [[nodiscard]] Socket listen_on(const Endpoint& endpoint);
+/// The addresses of this machine's networks, loopback included.
+[[nodiscard]] std::vector<std::string> own_addresses();
+/// Requires that there is such a host. Throws: ExecutionError.
+void require_host(const std::string& host);
+
 /// Where it listens, or where the other end of a connection is.
 [[nodiscard]] Endpoint local_endpoint(const Socket& socket);
 [[nodiscard]] Endpoint remote_endpoint(const Socket& socket);
@@ -59,9 +67,15 @@ void send_all(const Socket& socket, std::span<const std::byte> bytes, Deadline d
 void receive_all(const Socket& socket, std::span<std::byte> bytes, Deadline deadline,
                  const std::string& who);
 
+/// What is there already, at most as many bytes as asked for (which are not 0); absent: nothing is; 0: the connection has ended.
+[[nodiscard]] std::optional<std::size_t> receive_some(const Socket& socket,
+                                                      std::span<std::byte> bytes);
+
 /// Small messages leave at once, and the kernel takes little more than it can send now.
 void make_quick(const Socket& socket);
 
+/// As the system's waits take it: rounded up, 0 where it has passed.
+[[nodiscard]] int milliseconds_until(Deadline deadline);
 /// Of `errno`.
 [[nodiscard]] std::string system_error_text(int error);
 

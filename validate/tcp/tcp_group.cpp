@@ -55,23 +55,27 @@ class TcpGroup::Run {
  private:
   template <class Done>
   void until(Done done) {
-    constexpr std::chrono::milliseconds nap{50};
+    Mesh& mesh = group_.mesh_;
+    constexpr std::chrono::milliseconds no_nap{0};
+    const std::chrono::milliseconds nap = Mesh::nap(patience_);
     auto since = Clock::now();
     while (!done()) {
-      const bool ran = run_.advance();
-      if (group_.mesh_.progress() || ran || run_.take_messages()) {
+      if (run_.advance()) {
+        mesh.progress();
         since = Clock::now();
         continue;
       }
-      if (const auto lost = group_.mesh_.lost_peer()) {
+      // Where a peer is gone, only what is here already may still help.
+      const auto lost = mesh.lost_peer();
+      if (run_.take_messages() || mesh.progress(lost ? no_nap : nap)) {
+        since = Clock::now();
+      } else if (lost) {
         throw ExecutionError("lost rank " + std::to_string(*lost) + ": it closed the connection" +
                              waits());
-      }
-      if (Clock::now() - since > patience_) {
+      } else if (Clock::now() - since > patience_) {
         throw ExecutionError("rank " + std::to_string(group_.rank_) + ": nothing moved for " +
                              std::to_string(patience_.count()) + " ms" + waits());
       }
-      group_.mesh_.wait(std::min(nap, patience_));
     }
   }
 
@@ -97,7 +101,11 @@ class TcpGroup::Run {
 };
 
 TcpGroup::TcpGroup(const TcpPlace& place)
-    : rank_(place.rank), ranks_(place.ranks), patience_(place.patience), mesh_(join_group(place)) {}
+    : rank_(place.rank),
+      ranks_(place.ranks),
+      patience_(place.patience),
+      mesh_(join_group(place)),
+      heart_(mesh_, place.patience) {}
 
 std::vector<std::string> TcpGroup::exchange(std::string own) {
   const std::string all = joined_texts(std::move(own));
@@ -131,19 +139,7 @@ std::string TcpGroup::joined_texts(std::string own) {
   for (std::uint32_t rank = 1; rank < ranks_; ++rank) {
     mesh_.send_control(rank, all);
   }
-  const Deadline deadline = Clock::now() + patience_;
-  while (!mesh_.is_flushed()) {
-    if (!mesh_.progress()) {
-      if (const auto lost = mesh_.lost_peer()) {
-        throw ExecutionError("lost rank " + std::to_string(*lost) + ": it closed the connection");
-      }
-      if (Clock::now() > deadline) {
-        throw ExecutionError("the other ranks take nothing for " +
-                             std::to_string(patience_.count()) + " ms");
-      }
-      mesh_.wait(std::chrono::milliseconds(50));
-    }
-  }
+  mesh_.drain(patience_);
   return all;
 }
 

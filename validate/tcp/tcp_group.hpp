@@ -13,6 +13,7 @@
 #include "algorithms/program.hpp"
 #include "validate/execution/outcome.hpp"
 #include "validate/execution/process_group.hpp"
+#include "validate/tcp/heart.hpp"
 #include "validate/tcp/join.hpp"
 #include "validate/tcp/mesh.hpp"
 
@@ -41,6 +42,7 @@ class TcpGroup final : public ProcessGroup {
   std::uint32_t ranks_;
   std::chrono::milliseconds patience_;
   Mesh mesh_;
+  Heart heart_;
 };
 
 }  // namespace collsim

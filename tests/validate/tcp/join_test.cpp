@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -123,6 +124,45 @@ TEST_CASE("strangers are refused and do no harm") {
   CHECK(texts == std::vector<std::string>(2, "joined"));
 }
 
+TEST_CASE("strangers that say nothing hold up nobody") {
+  GroupOfThreads group(3);
+  const Endpoint door = group.place(0).master;
+  // One after the other, they would take longer than the ranks have.
+  std::vector<Socket> silent;
+  for (int i = 0; i < 10; ++i) {
+    silent.push_back(connect_to(door, in(60s), "door"));
+  }
+  Socket web = connect_to(door, in(60s), "door");
+  const std::vector<std::byte> request(20, std::byte{'G'});  // less than a hello
+  send_all(web, request, in(60s), "door");
+  const auto texts = group.run([](const TcpPlace& original) {
+    TcpPlace place = original;
+    place.patience = 9s;
+    static_cast<void>(join_group(place));
+    return std::string("joined");
+  });
+  CHECK(texts == std::vector<std::string>(3, "joined"));
+  // Who said something else has been told.
+  std::array<std::byte, sizeof(Answer)> answer{};
+  receive_all(web, answer, in(60s), "door");
+  CHECK(std::equal(answer.begin() + 8, answer.begin() + 19,
+                   std::as_bytes(std::span("wrong magic")).begin()));
+}
+
+TEST_CASE("a crowd of strangers makes room for a rank") {
+  GroupOfThreads group(2);
+  const Endpoint door = group.place(0).master;
+  std::vector<Socket> silent;
+  for (int i = 0; i < 200; ++i) {
+    silent.push_back(connect_to(door, in(60s), "door"));
+  }
+  const auto texts = group.run([](const TcpPlace& place) {
+    static_cast<void>(join_group(place));
+    return std::string("joined");
+  });
+  CHECK(texts == std::vector<std::string>(2, "joined"));
+}
+
 TEST_CASE("who is missing is said, and strangers with it") {
   GroupOfThreads group(3);
   TcpPlace place = group.place(0);
@@ -133,6 +173,24 @@ TEST_CASE("who is missing is said, and strangers with it") {
   const std::string text = error_of([&] { static_cast<void>(join_group(place)); });
   CHECK(text.starts_with("rank 0 waited 500 ms in vain for ranks 1, 2; refused 127.0.0.1:"));
   CHECK(text.ends_with(": wrong magic: no collsim of this version, or of another byte order"));
+}
+
+TEST_CASE("of many that are missing, and of many strangers, the first are said") {
+  GroupOfThreads group(20);
+  TcpPlace place = group.place(0);
+  place.patience = 500ms;
+  std::vector<Socket> strangers;
+  for (int i = 0; i < 6; ++i) {
+    strangers.push_back(connect_to(place.master, in(60s), "door"));
+    const std::array<std::byte, 8> zeros{};
+    send_all(strangers.back(), zeros, in(60s), "door");
+  }
+  strangers.push_back(connect_to(place.master, in(60s), "door"));
+  const std::string text = error_of([&] { static_cast<void>(join_group(place)); });
+  // Missing are 1 to 19; of six refusals four are told.
+  CHECK(text.starts_with(
+      "rank 0 waited 500 ms in vain for ranks 1, 2, 3, 4, 5, 6, 7, 8 and 11 more; refused 127."));
+  CHECK(text.ends_with("; and 2 more; 1 connection has said too little"));
 }
 
 TEST_CASE("a rank that comes before rank 0 waits for it") {
