@@ -48,9 +48,16 @@ class PointNames {
 bool is_allowed(const Experiment& experiment, const SweepPoint& point) {
   const PointNames names(experiment, point);
   const auto lookup = [&](const std::string& name) { return names.at(name); };
-  return std::ranges::all_of(experiment.constraints, [&](const Expression& constraint) {
-    return constraint.evaluate(lookup) == 1;
-  });
+  for (std::size_t i = 0; i < experiment.constraints.size(); ++i) {
+    const std::optional<double> holds = experiment.constraints[i].evaluate(lookup);
+    if (!holds) {
+      throw UndecidedConstraint(i, point_text(experiment, point));
+    }
+    if (*holds == 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// The next point in the order of the grid; false behind the last one.
@@ -71,6 +78,14 @@ std::optional<double> value_of(const std::vector<MetricValue>& metrics, const st
 }
 
 }  // namespace
+
+UndecidedConstraint::UndecidedConstraint(std::size_t constraint, const std::string& point)
+    : InputError("has no value at " + point + ": it divides by zero, or a number becomes too large",
+                 {},
+                 "a constraint above that leaves the point out, or a guard: nodes == 1 or bytes / "
+                 "(nodes - 1) "
+                 "> 4KiB"),
+      constraint_(constraint) {}
 
 bool Axis::is_numeric() const {
   return std::ranges::all_of(values,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "study/expression.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
@@ -94,7 +95,18 @@ struct SweepPoint {
 /// The most points that axes may have before constraints.
 inline constexpr std::size_t most_points = 1'000'000;
 
-/// What the axes' combinations are, of those that the constraints allow. Requires: at most `most_points`.
+/// A constraint that neither holds nor fails at a point, since it divides by zero there.
+class UndecidedConstraint : public InputError {
+ public:
+  UndecidedConstraint(std::size_t constraint, const std::string& point);
+  [[nodiscard]] std::size_t constraint() const { return constraint_; }
+
+ private:
+  std::size_t constraint_;
+};
+
+/// What the axes' combinations are, of those that the constraints allow; each is asked where those before it hold.
+/// Requires: at most `most_points`. Throws: UndecidedConstraint.
 [[nodiscard]] std::vector<SweepPoint> expand(const Experiment& experiment);
 
 /// The value that an axis has at a point.

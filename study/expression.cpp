@@ -40,6 +40,10 @@ constexpr std::array<Operator, 6> comparisons{{{"==", Operation::Equal},
 constexpr std::array<Operator, 2> sums{{{"+", Operation::Add}, {"-", Operation::Subtract}}};
 constexpr std::array<Operator, 2> products{{{"*", Operation::Multiply}, {"/", Operation::Divide}}};
 
+std::string words_for(Kind kind) {
+  return kind.truth ? "a condition" : kind.number ? "a number" : "a text";
+}
+
 /// Recursive descent, a function for each level of precedence; each appends what it read.
 class Parser {
  public:
@@ -56,8 +60,7 @@ class Parser {
                             "compare it with something: nodes * 8 <= 1024");
     }
     if (gives == Expression::Gives::Number && !kind.number) {
-      throw ExpressionError(
-          std::string("expected a number, got ") + (kind.truth ? "a condition" : "a text"), 0);
+      throw ExpressionError("expected a number, got " + words_for(kind), 0);
     }
     return std::move(instructions_);
   }
@@ -109,9 +112,9 @@ class Parser {
 
   void emit(Operation operation) { instructions_.push_back({operation, 0, {}}); }
 
-  void require(bool has, std::string_view wanted, std::size_t where) const {
+  static void require(bool has, std::string_view wanted, Kind got, std::size_t where) {
     if (!has) {
-      throw ExpressionError("expected " + std::string(wanted), where);
+      throw ExpressionError("expected " + std::string(wanted) + ", got " + words_for(got), where);
     }
   }
 
@@ -121,11 +124,11 @@ class Parser {
     std::size_t begin = at_;
     Kind kind = part();
     while (take_word(joint)) {
-      require(kind.truth, "a condition before " + in_quotes(joint), begin);
+      require(kind.truth, "a condition before " + in_quotes(joint), kind, begin);
       skip_blanks();
       begin = at_;
       kind = part();
-      require(kind.truth, "a condition behind " + in_quotes(joint), begin);
+      require(kind.truth, "a condition behind " + in_quotes(joint), kind, begin);
       emit(operation);
     }
     return kind;
@@ -146,7 +149,8 @@ class Parser {
     const Depth deeper(*this);
     skip_blanks();
     const std::size_t begin = at_;
-    require(negation().truth, "a condition behind \"not\"", begin);
+    const Kind kind = negation();
+    require(kind.truth, "a condition behind \"not\"", kind, begin);
     emit(Operation::Not);
     return {false, false, true};
   }
@@ -166,9 +170,13 @@ class Parser {
     if (equality && left.text && right.text && !(left.number && right.number)) {
       emit(*operation == Operation::Equal ? Operation::SameText : Operation::OtherText);
     } else {
-      const std::string_view wanted = equality ? "two numbers or two texts" : "a number";
-      require(left.number, wanted, begin);
-      require(right.number, wanted, right_begin);
+      if (equality && !(left.number && right.number)) {
+        throw ExpressionError("expected two numbers or two texts, got " + words_for(left) +
+                                  " and " + words_for(right),
+                              left.number ? right_begin : begin);
+      }
+      require(left.number, "a number", left, begin);
+      require(right.number, "a number", right, right_begin);
       emit(*operation);
     }
     return {false, false, true};
@@ -180,10 +188,11 @@ class Parser {
     std::size_t begin = at_;
     Kind kind = part();
     while (const std::optional<Operation> operation = take(operators)) {
-      require(kind.number, "a number", begin);
+      require(kind.number, "a number", kind, begin);
       skip_blanks();
       begin = at_;
-      require(part().number, "a number", begin);
+      kind = part();
+      require(kind.number, "a number", kind, begin);
       emit(*operation);
       kind = {true, false, false};
     }
@@ -207,7 +216,8 @@ class Parser {
     const char c = text_[at_];
     if (c == '-') {
       const std::size_t begin = ++at_;
-      require(factor().number, "a number", begin);
+      const Kind kind = factor();
+      require(kind.number, "a number", kind, begin);
       emit(Operation::Negate);
       return {true, false, false};
     }
@@ -286,7 +296,7 @@ class Parser {
    public:
     explicit Depth(Parser& parser) : parser_(&parser) {
       if (++parser_->depth_ > most_depth) {
-        parser_->fail("nested too deeply");
+        parser_->fail("nested more than " + std::to_string(most_depth) + " deep");
       }
     }
     ~Depth() { --parser_->depth_; }
@@ -340,6 +350,13 @@ double combined(Operation operation, double a, double b) {
 NamedValue combined(Operation operation, const NamedValue& a, const NamedValue& b) {
   if (operation == Operation::SameText || operation == Operation::OtherText) {
     return {truth((a.text == b.text) == (operation == Operation::SameText)), {}};
+  }
+  if (operation == Operation::And || operation == Operation::Or) {
+    // One side that decides is enough: the other one may have no value.
+    const double decisive = truth(operation == Operation::Or);
+    if (a.number == decisive || b.number == decisive) {
+      return {decisive, {}};
+    }
   }
   if (!a.number || !b.number) {
     return {};

@@ -59,7 +59,8 @@ class Expression {
                                         Gives gives);
 
   using Lookup = std::function<NamedValue(const std::string&)>;
-  /// The number, 0 or 1 for a condition. Absent where a number that it needs is, or where there is none (1 / 0).
+  /// The number, 0 or 1 for a condition. Absent where a number that it needs is, or where there is none (1 / 0); what
+  /// one side of `and` or `or` decides alone does not need the other.
   [[nodiscard]] std::optional<double> evaluate(const Lookup& lookup) const;
 
   [[nodiscard]] const std::string& text() const { return text_; }

@@ -90,6 +90,13 @@ void network_model(const std::string& value) {
   }
 }
 
+void fold(const std::string& value) {
+  const std::vector<std::string> words{"auto", "off", "require"};
+  if (std::ranges::find(words, value) == words.end()) {
+    refuse_word("word", value, words);
+  }
+}
+
 void yes_or_no(const std::string& value) {
   if (value != "yes" && value != "no") {
     throw InputError("expected yes or no, got " + in_quotes(value));
@@ -104,7 +111,7 @@ struct JobKey {
   File file = File::Never;
 };
 
-constexpr std::array<JobKey, 24> keys{{{"cluster", any, File::Maybe},
+constexpr std::array<JobKey, 25> keys{{{"cluster", any, File::Maybe},
                                        {"collective", collective},
                                        {"bytes", size},
                                        {"algorithm", algorithm},
@@ -118,6 +125,7 @@ constexpr std::array<JobKey, 24> keys{{{"cluster", any, File::Maybe},
                                        {"channels", whole_number<1>},
                                        {"chunks", whole_number<1>},
                                        {"network_model", network_model},
+                                       {"fold", fold},
                                        {"datatype", data_type},
                                        {"redop", reduction},
                                        {"root", whole_number<0>},

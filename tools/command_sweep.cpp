@@ -19,6 +19,7 @@
 #include "tools/output.hpp"
 #include "tools/points_file.hpp"
 #include "tools/render_sweep.hpp"
+#include "tools/sweep_check.hpp"
 #include "tools/sweep_point.hpp"
 #include "tools/sweep_processes.hpp"
 #include "tools/sweep_progress.hpp"
@@ -95,6 +96,10 @@ Prepared prepare(const SweepCommand& command, bool leads) {
                                                         : ExistingPoints::Refuse;
     const std::string points = command.points.empty() ? stem + ".points.jsonl" : command.points;
     check_files(command, loaded.file, points);
+    std::error_code ignored;
+    if (!(command.resume && std::filesystem::exists(points, ignored))) {
+      require_a_possible_point(loaded, command.config.config_directory);
+    }
     prepared.file =
         std::make_unique<PointsFile>(points,
                                      PointsHeader{loaded.experiment.name, COLLSIM_VERSION,

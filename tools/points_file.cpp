@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tools/interrupt.hpp"
+#include "topology/digest.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -23,6 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* option = "--points";
 constexpr const char* schema = "collsim/sweep-points/1";
+constexpr std::string_view seal_key = ",\"seal\":\"";
 constexpr std::size_t block = std::size_t{64} << 10U;
 
 std::string header_line(const PointsHeader& header) {
@@ -32,6 +34,26 @@ std::string header_line(const PointsHeader& header) {
                   {"digest", header.digest},
                   {"points", header.points}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// A fingerprint of a line of JSON and the experiment that it belongs to.
+std::string seal_of(std::string_view line, const std::string& experiment) {
+  Digest digest;
+  digest.add(experiment);
+  digest.add(line);
+  return digest.hex();
+}
+
+/// The line with its seal as the last key.
+std::string sealed(const std::string& line, const std::string& experiment) {
+  return line.substr(0, line.size() - 1) + std::string(seal_key) + seal_of(line, experiment) +
+         "\"}";
+}
+
+/// Whether a line is as it was written, for this experiment.
+bool has_seal(const std::string& line, const std::string& experiment) {
+  const std::size_t at = line.rfind(seal_key);
+  return at != std::string::npos && sealed(line.substr(0, at) + "}", experiment) == line;
 }
 
 /// The text of a key; empty where there is none.
@@ -44,13 +66,15 @@ std::string text_at(const Json& json, const char* key) {
 }  // namespace
 
 PointsFile::PointsFile(std::string path, const PointsHeader& header, ExistingPoints existing)
-    : path_(std::move(path)) {
+    : path_(std::move(path)), experiment_(header.digest) {
   open();
   const std::string own = header_line(header);
   // What is something else may be large: its beginning tells.
   std::string text = next(std::max(block, own.size()));
   refuse_foreign(text, own);
-  if (!text.empty() && existing == ExistingPoints::Refuse) {
+  const std::size_t first = text.find('\n');
+  const bool has_points = first != std::string::npos && first + 1 < text.size();
+  if (has_points && existing == ExistingPoints::Refuse) {
     throw InputError(in_quotes(path_) + " has points of a sweep already", option,
                      "--resume goes on with it, --overwrite begins anew");
   }
@@ -148,6 +172,9 @@ void PointsFile::read_header(const std::string& line, const PointsHeader& header
 }
 
 void PointsFile::read_point(const std::string& line, std::size_t number, std::size_t points) {
+  if (!has_seal(line, experiment_)) {
+    refuse_line(number, "is not what a sweep of this experiment wrote");
+  }
   const Json json = Json::parse(line, nullptr, false);
   const bool has_point =
       json.is_object() && json.contains("point") && json["point"].is_number_unsigned();
@@ -156,17 +183,22 @@ void PointsFile::read_point(const std::string& line, std::size_t number, std::si
                                                  json["metrics"].is_object()));
   const std::size_t point = has_outcome ? json["point"].get<std::size_t>() : points;
   if (point >= points) {
-    throw InputError("is no line of this sweep", option,
-                     "the file was changed by something else; --overwrite begins anew",
-                     {path_, static_cast<std::uint32_t>(number), 1, {}});
+    refuse_line(number, "is no point of this sweep");
   }
   if (json.contains("row")) {
     lines_.insert_or_assign(point, line);
   }
 }
 
+void PointsFile::refuse_line(std::size_t number, const std::string& what) const {
+  throw InputError(what, option,
+                   "the file was changed by something else: take the line out and resume, or "
+                   "--overwrite, which begins anew",
+                   {path_, static_cast<std::uint32_t>(number), 1, {}});
+}
+
 void PointsFile::append(std::size_t point, std::string line) {
-  write(line + "\n");
+  write(sealed(line, experiment_) + "\n");
   lines_.insert_or_assign(point, std::move(line));
 }
 

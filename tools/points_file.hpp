@@ -1,7 +1,8 @@
 #pragma once
 
 // The points of a sweep on disk as they become finished: lines of JSON, the first one saying whose points they are.
-// A line is written at once and whole, so that what was finished before a kill at any moment is there; what a kill
+// Each line of a point ends with a seal over its text and the experiment, so that one that was changed or comes from
+// elsewhere is refused. A line is written at once and whole, so that what was finished before a kill at any moment is there; what a kill
 // tore is the last line alone, which is cut off and done again. A file that begins otherwise is somebody else's, and
 // stays as it is.
 //
@@ -49,10 +50,12 @@ class PointsFile {
   [[nodiscard]] std::size_t read(const std::string& text, const PointsHeader& header);
   void read_header(const std::string& line, const PointsHeader& header) const;
   void read_point(const std::string& line, std::size_t number, std::size_t points);
+  [[noreturn]] void refuse_line(std::size_t number, const std::string& what) const;
   void write(const std::string& text) const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_;
+  std::string experiment_;  ///< its digest
   int file_ = -1;
   std::map<std::size_t, std::string> lines_;
 };

@@ -40,23 +40,35 @@ void choose_algorithm(const SingleRun& run, const Cluster& cluster, const Output
   row.result = std::move(best.result);
 }
 
+/// What is known before anything is simulated.
+struct Prepared {
+  std::optional<CostParameters> costs;
+  std::string algorithm;
+  std::optional<NcclRun> nccl;
+};
+
+Prepared prepare(const SingleRun& run, const Machine& machine, const OutputOptions& output,
+                 ResultRow& row) {
+  Prepared prepared{cost_parameters(machine, run.nccl, run.cluster), {}, {}};
+  prepared.algorithm = meant_algorithm(run.algorithm, prepared.costs.has_value());
+  row.job.algorithm = prepared.algorithm;
+  if (is_nccl_algorithm(prepared.algorithm)) {
+    prepared.nccl.emplace(machine, run.nccl, run.cluster, run.job,
+                          std::vector<Communicator>{row.job.gpus}, output);
+    prepared.nccl->prepare(row, prepared.algorithm);
+  } else {
+    refuse_without_nccl(run.nccl, run.job, prepared.algorithm);
+  }
+  return prepared;
+}
+
 void simulate(const SingleRun& run, const Machine& machine, const OutputOptions& output,
               TraceObserver* observer, ResultRow& row) {
   const Cluster& cluster = machine.cluster;
-  const std::optional<CostParameters> costs = cost_parameters(machine, run.nccl, run.cluster);
-  const std::string algorithm = meant_algorithm(run.algorithm, costs.has_value());
+  const auto [costs, algorithm, nccl] = prepare(run, machine, output, row);
   const bool choose = is_chosen_by_simulation(algorithm);
-  row.job.algorithm = algorithm;
-  std::optional<NcclRun> nccl;
-  if (is_nccl_algorithm(algorithm)) {
-    nccl.emplace(machine, run.nccl, run.cluster, run.job, std::vector<Communicator>{row.job.gpus},
-                 output);
-    nccl->prepare(row, algorithm);
-  } else {
-    refuse_without_nccl(run.nccl, run.job, algorithm);
-    if (choose) {
-      choose_algorithm(run, cluster, output, row);
-    }
+  if (choose) {
+    choose_algorithm(run, cluster, output, row);
   }
   const CheckedProgram checked = checked_program(cluster, row.job, 1, run.job);
   if (run.verify) {
@@ -91,6 +103,12 @@ void add_single_run_options(CLI::App& app, SingleRun& run) {
   add_cluster_options(app, run.cluster);
   add_algorithm_option(app, run.algorithm);
   add_nccl_run_options(app, run.nccl);
+}
+
+void check_run(const SingleRun& run, const Machine& machine, const OutputOptions& output) {
+  ResultRow row = row_for(machine, run.job, run.call);
+  require_any_algorithm(run.algorithm, row.job.call.kind, "--algorithm");
+  at_its_place(machine, [&] { static_cast<void>(prepare(run, machine, output, row)); });
 }
 
 ResultRow simulate_run(const SingleRun& run, const Machine& machine, const OutputOptions& output,

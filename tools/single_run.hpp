@@ -27,6 +27,10 @@ struct SingleRun {
 /// Adds the options that say what is run and on what: all of these but the switches.
 void add_single_run_options(CLI::App& app, SingleRun& run);
 
+/// Throws what simulate_run would before it simulates anything: the job does not fit on the machine, a word is not
+/// known there.
+void check_run(const SingleRun& run, const Machine& machine, const OutputOptions& output);
+
 /// Simulates it on its machine, which was loaded before. `observer`, if given, sees the run. Notes and progress go
 /// where `output` says. Throws: InputError naming the option or located in the description of the cluster;
 /// SimulationError.

@@ -9,7 +9,6 @@
 #include "study/point_metrics.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/row_json.hpp"
-#include "tools/single_run.hpp"
 #include "tools/usage_error.hpp"
 
 namespace collsim {
@@ -20,11 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view positional = "collective";
 constexpr std::string_view out_of_place = "out_of_place";
-
-std::string option_name(std::string key) {
-  std::ranges::replace(key, '_', '-');
-  return "--" + key;
-}
 
 void add_words(const Assignment& one, std::vector<std::string>& words) {
   const std::string& key = one.key;
@@ -67,6 +61,11 @@ Json metrics_json(const std::vector<MetricValue>& metrics) {
 
 }  // namespace
 
+std::string option_name(std::string key) {
+  std::ranges::replace(key, '_', '-');
+  return "--" + key;
+}
+
 std::vector<std::string> words_of_point(const Experiment& experiment, const SweepPoint& point) {
   std::vector<std::string> words;
   for (const Assignment& one : assignments_at(experiment, point)) {
@@ -95,14 +94,31 @@ const Machine& PointRunner::machine(const ClusterOptions& options) {
   return *last_;
 }
 
+SingleRun PointRunner::single_run(std::size_t index) const {
+  SingleRun single =
+      single_run_of(words_of_point(experiment_->experiment, experiment_->points[index]));
+  single.cluster.config_directory = config_directory_;
+  return single;
+}
+
+std::optional<InputError> PointRunner::fault(std::size_t index) {
+  try {
+    const SingleRun single = single_run(index);
+    OutputOptions silent;
+    silent.quiet = true;
+    check_run(single, machine(single.cluster), silent);
+    return std::nullopt;
+  } catch (const InputError& error) {
+    return error;
+  }
+}
+
 std::string PointRunner::run(std::size_t index) {
   Json line{{"point", index}};
   std::ostringstream message;
   const int code = exit_code_of(
       [&] {
-        SingleRun single =
-            single_run_of(words_of_point(experiment_->experiment, experiment_->points[index]));
-        single.cluster.config_directory = config_directory_;
+        const SingleRun single = single_run(index);
         OutputOptions silent;
         silent.quiet = true;
         const Machine& machine = this->machine(single.cluster);

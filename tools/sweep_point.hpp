@@ -12,12 +12,17 @@
 #include "study/experiment.hpp"
 #include "study/io/read_experiment.hpp"
 #include "tools/cluster_options.hpp"
+#include "tools/single_run.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
 /// The words behind `collsim run` that simulate a point alone.
 [[nodiscard]] std::vector<std::string> words_of_point(const Experiment& experiment,
                                                       const SweepPoint& point);
+
+/// "--max-memory" for "max_memory".
+[[nodiscard]] std::string option_name(std::string key);
 
 /// Whether a line says that its point failed.
 [[nodiscard]] bool tells_failure(const std::string& line);
@@ -32,7 +37,11 @@ class PointRunner {
   /// The point's line, without a line break. What goes wrong at the point is in it.
   [[nodiscard]] std::string run(std::size_t index);
 
+  /// What is wrong with the point before anything is simulated; absent if nothing is.
+  [[nodiscard]] std::optional<InputError> fault(std::size_t index);
+
  private:
+  [[nodiscard]] SingleRun single_run(std::size_t index) const;
   [[nodiscard]] const Machine& machine(const ClusterOptions& options);
 
   const LoadedExperiment* experiment_;

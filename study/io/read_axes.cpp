@@ -44,13 +44,20 @@ Assignment GridReader::assignment(const std::string& key, const LocatedNode& val
   return {key, names_file(key) ? file_beside(*tree_, position, text) : text};
 }
 
-std::vector<Assignment> GridReader::assignments(const LocatedNode& located,
-                                                const std::vector<std::string>& skipped) const {
+std::vector<Assignment> GridReader::assignments(
+    const LocatedNode& located, const std::vector<std::string>& skipped,
+    std::map<std::string, SourceLocation>* places) const {
   std::vector<Assignment> all;
+  const auto add = [&](const std::string& key, const LocatedNode& value) {
+    all.push_back(assignment(key, value));
+    if (places != nullptr) {
+      places->emplace(key, tree_->sources().location(tree_->node(value.id).position));
+    }
+  };
   for (const LocatedEntry& entry : entries_of(*tree_, located)) {
     if (entry.key == "set" || entry.key == "env") {
       for (const LocatedEntry& inner : entries_of(*tree_, entry.value)) {
-        all.push_back(assignment(entry.key + "." + inner.key, inner.value));
+        add(entry.key + "." + inner.key, inner.value);
       }
       continue;
     }
@@ -64,19 +71,21 @@ std::vector<Assignment> GridReader::assignments(const LocatedNode& located,
                 "unknown key" + (close.empty() ? close : ", " + close),
                 "accepted: " + one_of(accepted));
     }
-    all.push_back(assignment(entry.key, entry.value));
+    add(entry.key, entry.value);
   }
   return all;
 }
 
-void GridReader::read_base(const LocatedNode& located) {
-  experiment_->base = assignments(located, {});
+std::map<std::string, SourceLocation> GridReader::read_base(const LocatedNode& located) {
+  std::map<std::string, SourceLocation> places;
+  experiment_->base = assignments(located, {}, &places);
   for (const Assignment& one : experiment_->base) {
     if (!owners_.emplace(one.key, "base").second) {
       refuse_at(*tree_, tree_->node(located.id).position, located.path,
-                in_quotes(one.key) + " has two values");
+                in_quotes(one.key) + " has two values", "give it once");
     }
   }
+  return places;
 }
 
 AxisValue GridReader::bundle(const LocatedNode& located) const {
@@ -95,7 +104,8 @@ AxisValue GridReader::bundle(const LocatedNode& located) const {
     value.number = number_of(single_value(*tree_, place));
     if (!value.number) {
       refuse_at(*tree_, tree_->node(*number).position, place.path,
-                "expected a number, got " + found_text(tree_->node(*number)));
+                "expected a number, got " + found_text(tree_->node(*number)),
+                "also a size, a bandwidth or a duration");
     }
   } else {
     value.number = number_of(value.label);
@@ -121,7 +131,8 @@ std::vector<AxisValue> GridReader::range(const MappingReader& reader, const Loca
                                          const std::string& key) const {
   if (!is_job_key(key)) {
     refuse_at(*tree_, tree_->node(located.id).position, located.path,
-              "which key of the job has these values?", "vary: set.PATH, env.NAME or a key");
+              "which key of the job has these values?",
+              "vary: set.PATH, env.NAME or one of the job's keys (" + one_of(job_keys()) + ")");
   }
   std::vector<AxisValue> values;
   for (const std::string& text :
@@ -158,7 +169,8 @@ void GridReader::claim(const std::set<std::string>& keys, const LocatedEntry& ax
     const auto [owner, is_new] = owners_.emplace(key, "the axis " + axis.key);
     if (!is_new) {
       refuse_at(*tree_, axis.position, axis.value.path,
-                in_quotes(key) + " has a value from " + owner->second + " already");
+                in_quotes(key) + " has a value from " + owner->second + " already",
+                "leave it out here or there");
     }
   }
 }
@@ -185,7 +197,8 @@ void GridReader::read_axis(const LocatedEntry& entry) {
     if (reader.has("values")) {
       for (const char* const other : {"from", "to", "factor", "step"}) {
         if (reader.has(other)) {
-          reader.refuse_key(other, "has no place beside values");
+          reader.refuse_key(other, "has no place beside values",
+                            "values: [ … ], or from, to and factor or step");
         }
       }
       places = listed_values(*reader.find("values"));
@@ -197,7 +210,7 @@ void GridReader::read_axis(const LocatedEntry& entry) {
     AxisValue value = axis_value(place, key);
     if (std::ranges::find(axis.values, value.label, &AxisValue::label) != axis.values.end()) {
       refuse_at(*tree_, tree_->node(place.id).position, place.path,
-                in_quotes(value.label) + " is given twice");
+                in_quotes(value.label) + " is given twice", "values of an axis differ");
     }
     axis.values.push_back(std::move(value));
   }
@@ -207,7 +220,8 @@ void GridReader::read_axis(const LocatedEntry& entry) {
     for (const Assignment& one : value.assignments) {
       if (!of_value.insert(one.key).second) {
         refuse_at(*tree_, entry.position, entry.value.path,
-                  in_quotes(one.key) + " has two values in " + in_quotes(value.label));
+                  in_quotes(one.key) + " has two values in " + in_quotes(value.label),
+                  "give it once");
       }
     }
     keys.merge(of_value);
@@ -224,7 +238,9 @@ void GridReader::read_axes(const LocatedNode& located, NameRegister& names) {
     combinations *= experiment_->axes.back().values.size();
     if (combinations > most_points) {
       refuse_at(*tree_, entry.position, entry.value.path,
-                "the axes have more than " + std::to_string(most_points) + " combinations");
+                "up to this one the axes have " + std::to_string(combinations) +
+                    " combinations, more than " + std::to_string(most_points),
+                "fewer values, or several experiments");
     }
   }
   if (experiment_->axes.empty()) {

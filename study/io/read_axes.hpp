@@ -2,12 +2,14 @@
 
 // `base` and `axes` of an experiment: which keys of the job have which values.
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "study/experiment.hpp"
 #include "study/io/experiment_text.hpp"
+#include "topology/error.hpp"
 
 namespace collsim {
 
@@ -17,7 +19,8 @@ class GridReader {
   GridReader(const YamlTree& tree, Experiment& experiment)
       : tree_(&tree), experiment_(&experiment) {}
 
-  void read_base(const LocatedNode& located);
+  /// Returns where the value of each key stands.
+  std::map<std::string, SourceLocation> read_base(const LocatedNode& located);
   void read_axes(const LocatedNode& located, NameRegister& names);
   /// Refuses an experiment in which a key that each job needs is nowhere. `root` is the document.
   void require_complete(const LocatedNode& root) const;
@@ -31,8 +34,10 @@ class GridReader {
   [[nodiscard]] AxisValue axis_value(const LocatedNode& located, const std::string& key) const;
   [[nodiscard]] AxisValue bundle(const LocatedNode& located) const;
   /// `skipped` are keys of the mapping that are not the job's.
-  [[nodiscard]] std::vector<Assignment> assignments(const LocatedNode& located,
-                                                    const std::vector<std::string>& skipped) const;
+  /// `places`, if given, gets where the values stand.
+  [[nodiscard]] std::vector<Assignment> assignments(
+      const LocatedNode& located, const std::vector<std::string>& skipped,
+      std::map<std::string, SourceLocation>* places = nullptr) const;
   [[nodiscard]] Assignment assignment(const std::string& key, const LocatedNode& value) const;
   void claim(const std::set<std::string>& keys, const LocatedEntry& axis);
 

@@ -41,7 +41,7 @@ class ExperimentReader {
     experiment_.description = reader_.text("description", Default<std::string>{""});
     GridReader grid(*tree_, experiment_);
     if (const auto base = reader_.find("base")) {
-      grid.read_base(*base);
+      base_places_ = grid.read_base(*base);
     }
     const std::optional<LocatedNode> axes = reader_.find("axes");
     if (!axes) {
@@ -63,17 +63,33 @@ class ExperimentReader {
     if (const auto plot = reader_.find("plot")) {
       experiment_.plot = read_plot(ReadContext{*tree_, values_}, *plot, experiment_, metrics_);
     }
-    std::vector<SweepPoint> points = expand(experiment_);
-    if (points.empty()) {
-      reader_.refuse("constraints", "they leave no point");
-    }
+    std::vector<SweepPoint> points = expanded();
     if (experiment_.plot) {
       require_apart(*tree_, *reader_.find("plot"), experiment_, points);
     }
-    return {std::move(experiment_), std::move(points), {}};
+    return {std::move(experiment_), std::move(points), std::move(base_places_), {}};
   }
 
  private:
+  std::vector<SweepPoint> expanded() {
+    std::vector<SweepPoint> points;
+    try {
+      points = expand(experiment_);
+    } catch (const UndecidedConstraint& error) {
+      const LocatedNode place = reader_.items("constraints")[error.constraint()];
+      refuse_at(*tree_, tree_->node(place.id).position, place.path, error.message(), error.hint());
+    }
+    if (points.empty()) {
+      std::size_t all = 1;
+      for (const Axis& axis : experiment_.axes) {
+        all *= axis.values.size();
+      }
+      reader_.refuse("constraints",
+                     "leave none of the axes' " + std::to_string(all) + " combinations");
+    }
+    return points;
+  }
+
   void read_costs() {
     const std::optional<LocatedNode> cost = reader_.find("cost");
     if (!cost) {
@@ -135,7 +151,7 @@ class ExperimentReader {
       require_known(*tree_, item, "metric", name, metrics_);
       if (std::ranges::find(experiment_.metrics, name) != experiment_.metrics.end()) {
         refuse_at(*tree_, tree_->node(item.id).position, item.path,
-                  in_quotes(name) + " is given twice");
+                  in_quotes(name) + " is given twice", "a column for each metric");
       }
       experiment_.metrics.push_back(name);
     }
@@ -146,6 +162,7 @@ class ExperimentReader {
   std::vector<Provenance> values_;
   MappingReader reader_;
   Experiment experiment_;
+  std::map<std::string, SourceLocation> base_places_;
   NameRegister names_;
   KnownNames known_;
   std::vector<std::string> metrics_;  ///< names of all

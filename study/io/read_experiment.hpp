@@ -3,11 +3,13 @@
 // An experiment from YAML, expanded and checked in full: whatever is wrong with the file is said at its place before
 // anything is simulated. docs/sweep.md is the reference of its keys.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "study/experiment.hpp"
+#include "topology/error.hpp"
 #include "topology/io/load.hpp"
 
 namespace collsim {
@@ -15,6 +17,8 @@ namespace collsim {
 struct LoadedExperiment {
   Experiment experiment;
   std::vector<SweepPoint> points;  ///< at least one
+  std::map<std::string, SourceLocation>
+      base_places;  ///< where the value of each key of `base` stands
   std::string file;
 };
 

@@ -93,12 +93,15 @@ class PlotReader {
     return known(key, "metric", *metrics_);
   }
 
+  [[nodiscard]] std::string other_axes() const { return "axes: " + one_of(axes_); }
+
   void require_different(const PlotSpec& plot) const {
     if (kind_ == PlotKind::HeatMap && plot.x == plot.y) {
-      reader_.refuse("y", "is the axis of x already");
+      reader_.refuse("y", in_quotes(plot.y) + " is the axis of x already", other_axes());
     }
     if (!plot.panels.empty() && (plot.panels == plot.x || plot.panels == plot.y)) {
-      reader_.refuse("panels", "is the axis of x or y already");
+      reader_.refuse("panels", in_quotes(plot.panels) + " is the axis of x or y already",
+                     other_axes());
     }
   }
 
@@ -118,7 +121,7 @@ class PlotReader {
       require_known(context_.tree, item, "axis", names.back(), axes_);
       if (names.back() == plot.x || names.back() == plot.panels) {
         refuse_at(context_.tree, context_.tree.node(item.id).position, item.path,
-                  "is the axis of x or panels already");
+                  in_quotes(names.back()) + " is the axis of x or panels already", other_axes());
       }
     }
     return names;

@@ -35,7 +35,7 @@ Bound read_bound(const YamlTree& tree, const LocatedNode& place) {
 std::string rule_of(const MappingReader& reader) {
   const bool grows = reader.has("factor");
   if (grows && reader.has("step")) {
-    reader.refuse_key("step", "has no place beside factor");
+    reader.refuse_key("step", "has no place beside factor", "give one of them");
   }
   if (!grows && !reader.has("step")) {
     reader.refuse_missing("factor", "or step: 1");
@@ -58,18 +58,21 @@ std::vector<std::string> read_range(const YamlTree& tree, const MappingReader& r
   const Bound to = read_bound(tree, *reader.find("to"));
   const std::int64_t by = read_bound(tree, *reader.find(rule)).value;
   if (by < (grows ? 2 : 1)) {
-    reader.refuse(rule,
-                  grows ? "expected a factor of at least 2" : "expected a step of at least 1");
+    reader.refuse(rule, (grows ? "expected a factor of at least 2, got "
+                               : "expected a step of at least 1, got ") +
+                            std::to_string(by));
   }
   if (from.value > to.value || (grows && from.value == 0)) {
-    reader.refuse("from", grows ? "expected at least 1 and at most what to says"
-                                : "expected at most what to says");
+    reader.refuse("from", std::string("expected ") + (grows ? "at least 1 and " : "") + "at most " +
+                              std::to_string(to.value) + " (to), got " +
+                              std::to_string(from.value));
   }
   const bool is_size = what == RangeOf::Sizes || from.is_size || to.is_size;
   std::vector<std::string> values;
   for (std::int64_t value = from.value;; value = grows ? value * by : value + by) {
     if (values.size() == most_values) {
-      reader.refuse("from", "more than " + std::to_string(most_values) + " values");
+      reader.refuse("from", "gives more than " + std::to_string(most_values) + " values",
+                    "a larger " + rule);
     }
     values.push_back(is_size ? to_text(Bytes(value)) : std::to_string(value));
     if (grows ? value > to.value / by : value > to.value - by) {

@@ -32,9 +32,11 @@ std::optional<double> number(const std::string& text) {
   return Expression::parse(text, known, Expression::Gives::Number).evaluate(lookup);
 }
 
-bool truth(const std::string& text) {
-  return Expression::parse(text, known, Expression::Gives::Truth).evaluate(lookup) == 1;
+std::optional<double> number_of_condition(const std::string& text) {
+  return Expression::parse(text, known, Expression::Gives::Truth).evaluate(lookup);
 }
+
+bool truth(const std::string& text) { return number_of_condition(text) == 1; }
 
 /// The message and where it points.
 std::string fault(const std::string& text, Expression::Gives gives) {
@@ -88,6 +90,16 @@ TEST_CASE("What needs a number that is not there is not there") {
   CHECK(number("1 / (nodes - 16)") == std::nullopt);
 }
 
+TEST_CASE("What one side decides alone does not need the other") {
+  // 1 / (nodes - 16) is none.
+  CHECK(truth("nodes == 16 or 1 / (nodes - 16) > 2"));
+  CHECK(truth("1 / (nodes - 16) > 2 or nodes == 16"));
+  CHECK(truth("not (nodes != 16 and 1 / (nodes - 16) > 2)"));
+  CHECK(number_of_condition("nodes != 16 or 1 / (nodes - 16) > 2") == std::nullopt);
+  CHECK(number_of_condition("nodes == 16 and 1 / (nodes - 16) > 2") == std::nullopt);
+  CHECK(number_of_condition("not 1 / (nodes - 16) > 2") == std::nullopt);
+}
+
 TEST_CASE("A formula is refused at the character that is wrong") {
   const auto condition = Expression::Gives::Truth;
   const auto value = Expression::Gives::Number;
@@ -97,12 +109,16 @@ TEST_CASE("A formula is refused at the character that is wrong") {
   CHECK(fault("nodes = 1", condition) == "6: expected an operator, got \"= 1\"");
   CHECK(fault("(nodes > 1", condition) == "10: expected \")\", got the end");
   CHECK(fault("nodes > 1 2", condition) == "10: expected an operator, got \"2\"");
-  CHECK(fault("algorithm < 2", condition) == "0: expected a number");
-  CHECK(fault("algorithm == 2", condition) == "0: expected two numbers or two texts");
-  CHECK(fault("time_us == 'a'", condition) == "11: expected two numbers or two texts");
-  CHECK(fault("1 + algorithm", value) == "4: expected a number");
-  CHECK(fault("nodes and nodes > 1", condition) == "0: expected a condition before \"and\"");
-  CHECK(fault("nodes > 1 or nodes", condition) == "13: expected a condition behind \"or\"");
+  CHECK(fault("algorithm < 2", condition) == "0: expected a number, got a text");
+  CHECK(fault("algorithm == 2", condition) ==
+        "0: expected two numbers or two texts, got a text and a number");
+  CHECK(fault("time_us == 'a'", condition) ==
+        "11: expected two numbers or two texts, got a number and a text");
+  CHECK(fault("1 + algorithm", value) == "4: expected a number, got a text");
+  CHECK(fault("nodes and nodes > 1", condition) ==
+        "0: expected a condition before \"and\", got a number");
+  CHECK(fault("nodes > 1 or nodes", condition) ==
+        "13: expected a condition behind \"or\", got a number");
   CHECK(fault("nodes", condition) == "0: expected a condition, got a value");
   CHECK(fault("nodes > 1", value) == "0: expected a number, got a condition");
   CHECK(fault("algorithm", value) == "0: expected a number, got a text");
@@ -113,12 +129,14 @@ TEST_CASE("A formula is refused at the character that is wrong") {
 }
 
 TEST_CASE("Hostile nesting is refused") {
-  CHECK(fault(std::string(100'000, '('), Expression::Gives::Number) == "64: nested too deeply");
+  CHECK(fault(std::string(100'000, '('), Expression::Gives::Number) ==
+        "64: nested more than 64 deep");
   std::string negations;
   for (int i = 0; i < 10'000; ++i) {
     negations += "not ";
   }
-  CHECK(fault(negations + "nodes > 1", Expression::Gives::Truth).ends_with("nested too deeply"));
+  CHECK(fault(negations + "nodes > 1", Expression::Gives::Truth)
+            .ends_with("nested more than 64 deep"));
 }
 
 }  // namespace collsim

@@ -101,15 +101,15 @@ TEST_CASE("Ranges without a rule, with two, or with none that ends are refused")
   CHECK(fault_of("{ from: 1, to: 4, factor: 2, step: 1 }") ==
         "x.yaml:4:39: error: axes.bytes.step: has no place beside factor");
   CHECK(fault_of("{ from: 1, to: 4, factor: 1 }") ==
-        "x.yaml:4:36: error: axes.bytes.factor: expected a factor of at least 2");
+        "x.yaml:4:36: error: axes.bytes.factor: expected a factor of at least 2, got 1");
   CHECK(fault_of("{ from: 1, to: 4, step: 0 }") ==
-        "x.yaml:4:34: error: axes.bytes.step: expected a step of at least 1");
+        "x.yaml:4:34: error: axes.bytes.step: expected a step of at least 1, got 0");
   CHECK(fault_of("{ from: 0, to: 4, factor: 2 }") ==
-        "x.yaml:4:18: error: axes.bytes.from: expected at least 1 and at most what to says");
+        "x.yaml:4:18: error: axes.bytes.from: expected at least 1 and at most 4 (to), got 0");
   CHECK(fault_of("{ from: 5, to: 4, step: 2 }") ==
-        "x.yaml:4:18: error: axes.bytes.from: expected at most what to says");
+        "x.yaml:4:18: error: axes.bytes.from: expected at most 4 (to), got 5");
   CHECK(fault_of("{ from: 0, to: 10000, step: 1 }") ==
-        "x.yaml:4:18: error: axes.bytes.from: more than 10000 values");
+        "x.yaml:4:18: error: axes.bytes.from: gives more than 10000 values");
 }
 
 TEST_CASE("Files are named relative to the experiment's") {
@@ -170,7 +170,7 @@ TEST_CASE("A grid that contradicts itself is refused") {
       fault(with("speed: { vary: set.link.bandwidth, ", "speed: { ")) ==
       "x.yaml:5:21: error: axes.speed.values[0]: which key of the job has the value \"50 GB/s\"?");
   CHECK(fault(with("not (who == 'all' and bytes > 4KiB)", "bytes < 1KiB")) ==
-        "x.yaml:11:3: error: constraints: they leave no point");
+        "x.yaml:11:3: error: constraints: leave none of the axes' 16 combinations");
   CHECK(fault(with("  speed:", "  time_us:")) ==
         "x.yaml:5:3: error: axes.time_us: \"time_us\" is the name of a metric");
   CHECK(fault(with("worth: busbw", "bytes: busbw")) ==
@@ -182,6 +182,31 @@ TEST_CASE("A grid that contradicts itself is refused") {
         "who=some and bytes=1 KiB, speed=100 GB/s, who=some");
 }
 
+TEST_CASE(
+    "A constraint without a value at a point is refused, unless one before leaves the point out") {
+  const std::string before = "not (who == 'all' and bytes > 4KiB)";
+  CHECK(fault(with(before, "4 / (speed - 50) < 1")) ==
+        "x.yaml:11:5: error: constraints[0]: has no value at bytes=1 KiB, speed=50 GB/s, who=some: "
+        "it "
+        "divides by zero, or a number becomes too large");
+  CHECK(fault(with(before, "bytes > 0\n  - 4 / (speed - 50) < 1"))
+            .starts_with("x.yaml:12:5: error: constraints[1]: has no value at "));
+  CHECK(fault(with(before, "speed > 50\n  - 4 / (speed - 50) < 1")) == "none");
+  CHECK(fault(with(before, "speed == 50 or 4 / (speed - 50) < 1")) == "none");
+}
+
+TEST_CASE("It is known where the values of base stand") {
+  const LoadedExperiment loaded = parse_experiment(whole, "x.yaml");
+  const auto place = [&](const std::string& key) {
+    const SourceLocation& at = loaded.base_places.at(key);
+    return at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  };
+  CHECK(loaded.base_places.size() == 4);
+  CHECK(place("cluster") == "x.yaml:2:18");
+  CHECK(place("set.nodes") == "x.yaml:2:71");
+  CHECK(place("env.NCCL_ALGO") == "x.yaml:2:94");
+}
+
 TEST_CASE("Ranges beyond 63 bits are refused") {
   CHECK(fault(with("from: 1KiB, to: 64KiB, factor: 4",
                    "from: 1, to: 18446744073709551615, step: 9223372036854775807"))
@@ -189,10 +214,12 @@ TEST_CASE("Ranges beyond 63 bits are refused") {
 }
 
 TEST_CASE("More points than anybody waits for are refused") {
-  CHECK(fault(with("bytes: { from: 1KiB, to: 64KiB, factor: 4 }",
-                   "root: { from: 0, to: 5000, step: 1 }\n"
-                   "  bytes: { from: 0, to: 5000, step: 1 }"))
-            .ends_with("the axes have more than 1000000 combinations"));
+  CHECK(
+      fault(with("bytes: { from: 1KiB, to: 64KiB, factor: 4 }",
+                 "root: { from: 0, to: 5000, step: 1 }\n"
+                 "  bytes: { from: 0, to: 5000, step: 1 }"))
+          .ends_with(
+              "axes.bytes: up to this one the axes have 25010001 combinations, more than 1000000"));
 }
 
 }  // namespace collsim

@@ -43,6 +43,16 @@ LONG_POINTS = 1500
 PATIENCE_S = 120
 
 
+def sealed(point, header):
+    """A line with the seal that a sweep puts on it: FNV-1a with 128 bits over the experiment's digest and the line, each
+    followed by the byte FF."""
+    text = json.dumps({key: value for key, value in point.items() if key != "seal"}, separators=(",", ":"))
+    state = 0x6c62272e07bb014262b821756295c58d
+    for byte in json.loads(header)["digest"].encode() + b"\xff" + text.encode() + b"\xff":
+        state = (state ^ byte) * 0x1000000000000000000013B % (1 << 128)
+    return f'{text[:-1]},"seal":"{state:032x}"}}'
+
+
 def wait_for(state):
     """Polls until the state holds."""
     until = time.monotonic() + PATIENCE_S
@@ -195,13 +205,57 @@ metrics: [time_us]
                                                "exit_code": 2}])
 
     def test_a_message_is_shown_once(self):
-        self.file("bad.yaml", self.BAD.replace("[2, 9, 4]", "{ from: 9, to: 30, step: 1 }")
-                  .replace("textbook-star", "textbook-satr"))
+        self.file("bad.yaml", """name: bad
+base: { cluster: textbook-star, bytes: 8KiB }
+axes:
+  collective: [broadcast, all_gather]
+  algorithm: [naive, double-tree]
+  chunks: { from: 1, to: 22, step: 1 }
+""")
         done = self.run_program("sweep", "bad.yaml")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("".join(f"failed: ranks={ranks}\n" for ranks in range(9, 14)) + "failed: 17 more\n"
-                      '  error: unknown cluster "textbook-satr", did you mean "textbook-star"?\n', done.stdout)
-        self.assertEqual(done.stdout.count("unknown cluster"), 1)
+        self.assertIn("bad: 88 points, 22 failed\n", done.stdout)
+        self.assertIn("".join(f"failed: collective=all_gather, algorithm=double-tree, chunks={chunks}\n" for chunks in range(1, 6)) +
+                      "failed: 17 more\n  error: --algorithm: double-tree does not implement all_gather; ", done.stdout)
+        self.assertEqual(done.stdout.count("does not implement"), 1)
+
+    def test_what_is_wrong_with_all_points_is_said_once_at_its_place(self):
+        text = self.BAD.replace("[2, 9, 4]", "[2, 3, 4]").replace("textbook-star", "dgx-h100-x4")
+        base = "base: { cluster: dgx-h100-x4, collective: all_reduce, bytes: 8KiB, algorithm: ring }"
+        for key, wrong, value, said, hint in (
+                ("cluster: dgx-h100-x4", "cluster: textbook-satr", "textbook-satr",
+                 'cluster: unknown cluster "textbook-satr", did you mean "textbook-star"?', None),
+                ("algorithm: ring", "parameters: none, root: 2", "2 }", "root: all_reduce has no root",
+                 "leave the option out; it is for broadcast, scatter, gather or reduce"),
+                ("algorithm: ring", "algorithm: nccl, env: { NCCL_ALGO: Rng }", "Rng",
+                 'env.NCCL_ALGO: unknown word "Rng", did you mean "Ring"?',
+                 "accepted: Tree, Ring, CollNetDirect, CollNetChain, NVLS, NVLSTree or PAT"),
+                ("algorithm: ring", "set: { nodes: many }", "many",
+                 'set.nodes: expected a whole number from 1 to 1048576, got "many"', None),
+                ("algorithm: ring", "set: { fabric.leaf.ports: 4 }", "4 }",
+                 'set.fabric.leaf.ports: fabric.leaf: does not apply to a fabric of kind "single-switch"', None),
+                ("algorithm: ring", "placement: blok", "blok",
+                 'placement: "blok" is neither block, cyclic nor random, nor a file that can be read',
+                 'did you mean "block"?')):
+            with self.subTest(wrong):
+                self.file("bad.yaml", text.replace(key, wrong))
+                done = self.run_program("sweep", "bad.yaml")
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                lines = done.stderr.splitlines()
+                line = base.replace(key, wrong)
+                self.assertEqual(lines[:2], [f"bad.yaml:2:{line.index(value) + 1}: error: base.{said}", "  " + line])
+                if hint is not None:
+                    self.assertEqual(lines[3:], ["hint: " + hint])
+                self.assertEqual(self.lines("bad.points.jsonl"), [])
+        # Two nodes are too many for one value of the axis, and right for the other.
+        self.file("bad.yaml", """name: bad
+base: { cluster: textbook-2x4, collective: all_reduce, bytes: 8KiB, algorithm: ring, nodes: 2 }
+axes:
+  size: { vary: set.nodes, values: [1, 2] }
+""")
+        done = self.run_program("sweep", "bad.yaml")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bad: 2 points, 1 failed\n", done.stdout)
 
     def test_what_failed_is_tried_again(self):
         text = self.BAD.replace("textbook-star", "own.yaml")
@@ -340,11 +394,25 @@ class Resume(Sweep):
         self.output("sweep", "grid.yaml")
         path = self.folder / "grid.points.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines()
-        lines[2] = '{"point":99,"failure":{}}'
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        self.refused(["sweep", "grid.yaml", "--resume"],
-                     "grid.points.jsonl:3:1: error: --points: is no line of this sweep\n"
-                     "hint: the file was changed by something else; --overwrite begins anew")
+        self.file("small.yaml", GRID.replace("[2, 4, 8]", "[2, 4]"))
+        self.output("sweep", "small.yaml")
+        point = json.loads(lines[2])
+        changed = dict(point, row=dict(point["row"], time_ps=1))
+        unsealed = {key: value for key, value in point.items() if key != "seal"}
+        # No JSON, no point of this grid, a figure that was changed, a point that never had a seal, a point of another experiment.
+        for wrong in ("{", sealed({"point": 99, "failure": {}}, lines[0]), json.dumps(changed, separators=(",", ":")),
+                      json.dumps(unsealed, separators=(",", ":")), self.lines("small.points.jsonl")[2]):
+            what = "is no point of this sweep" if wrong.startswith('{"point":99,') else "is not what a sweep of this experiment wrote"
+            path.write_text("\n".join(lines[:2] + [wrong] + lines[3:]) + "\n", encoding="utf-8")
+            self.refused(["sweep", "grid.yaml", "--resume"],
+                         f"grid.points.jsonl:3:1: error: --points: {what}\n"
+                         "hint: the file was changed by something else: take the line out and resume, or --overwrite, which "
+                         "begins anew")
+        # As the hint says.
+        path.write_text("\n".join(lines[:2] + lines[3:]) + "\n", encoding="utf-8")
+        done = self.run_program("sweep", "grid.yaml", "--resume")
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, f"{GRID_POINTS - 1} points of {GRID_POINTS} were there already\n"))
 
     def test_two_sweeps_do_not_share_a_file(self):
         first = self.start("long.yaml", "--jobs", "1")
@@ -368,7 +436,7 @@ class Warnings(Sweep):
         at = [json.loads(line).get("point") for line in lines].index(4)
         point = json.loads(lines[at])
         point["row"]["time_ps"] = 1
-        lines[at] = json.dumps(point)
+        lines[at] = sealed(point, lines[0])
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         warning = "algorithm=ring, bytes=64KiB, ranks=4: takes less time than fewer bytes with the same algorithm and protocol"
         self.assertTrue(self.output("sweep", "grid.yaml", "--resume").endswith(f"\nwarning: {warning}\n"))
