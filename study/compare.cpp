@@ -100,6 +100,8 @@ ComparedAlgorithm run_one(const Cluster& cluster, CollectiveJob job, const Algor
     outcome.range_path = error.path();
     outcome.range_hint = error.hint();
     outcome.check.reset();
+  } catch (const InputError& error) {
+    rethrow_about(error, outcome.algorithm);
   }
   return outcome;
 }
@@ -207,6 +209,13 @@ void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes,
     throw RangeError(beyond->obstacle, beyond->range_path, *beyond->range_hint);
   }
   throw InputError("no algorithm can be simulated (" + obstacles + ")", option);
+}
+
+void rethrow_about(const InputError& error, const std::string& subject) {
+  if (error.path() != "--fold") {
+    throw;
+  }
+  throw InputError(subject + ": " + error.message(), error.path(), error.hint(), error.location());
 }
 
 std::string margin_text(Duration quicker, Duration slower) {

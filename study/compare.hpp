@@ -58,6 +58,10 @@ struct CompareOptions {
 void require_some_simulated(const std::vector<ComparedAlgorithm>& outcomes,
                             const std::string& option);
 
+/// Called where an InputError is caught: passes it on and, if it is one of --fold, says which of several runs it is
+/// about: "ring: nothing can be folded: …".
+[[noreturn]] void rethrow_about(const InputError& error, const std::string& subject);
+
 /// How much quicker one time is than another, to be followed by a name: "1.23 times as fast as"; below
 /// a tenth "3.4 % quicker than", in percent of the slower time.
 /// Requires: 0 < quicker <= slower.

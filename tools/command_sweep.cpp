@@ -194,7 +194,11 @@ Exit sweep(const SweepCommand& command) {
       results_of(prepared->loaded, prepared->digest, prepared->file->lines());
   const std::string text = render(command, results);
   if (!command.plot.empty()) {
-    write_file("--plot", command.plot, plot_sweep(results));
+    const SweepPlot plot = plot_sweep(results);
+    if (!plot.note.empty()) {
+      note(command.output, plot.note);
+    }
+    write_file("--plot", command.plot, plot.svg);
   }
   write_output(command.output, text);
   return exit_of(results);

@@ -35,7 +35,11 @@ ComparedProgram NcclComparison::run(const std::string& name, const CompareOption
   RunOptions run = options.run;
   run.costs = costs_ ? &*costs_ : nullptr;
   run.call = CallIs::Isolated;
-  row.result = run_collective(cluster, row.job, run);
+  try {
+    row.result = run_collective(cluster, row.job, run);
+  } catch (const InputError& error) {
+    rethrow_about(error, name);
+  }
   if (costs_) {
     row.parameters = used_parameters(*costs_, cluster, row.job, row.nodes, row.result);
   }

@@ -87,6 +87,21 @@ void refuse_beside_calibration(const MeasureCommand& command) {
   }
 }
 
+void refuse_beside_inputs(const MeasureCommand& command) {
+  if (command.backend != "host" || !command.cluster.cluster.empty()) {
+    throw InputError("is for the backend host, without a cluster", "--inputs");
+  }
+  const std::set<std::string> used{"COLLECTIVE", "--inputs",    "--backend", "-d",
+                                   "-o",         "-r",          "--chunks",  "--channels",
+                                   "--timeout",  "--algorithm", "--output",  "--quiet"};
+  for (const std::string& option : command.given) {
+    if (!used.contains(option)) {
+      throw InputError("has no effect with --inputs, which says how many ranks and bytes there are",
+                       option, "leave the option out");
+    }
+  }
+}
+
 void refuse_without_cluster(const MeasureCommand& command) {
   for (const char* const option :
        {"--nodes", "--node-list", "--gpus-per-node", "--placement", "--protocol", "--parameters",
@@ -162,11 +177,11 @@ void check_measure_options(const MeasureCommand& command) {
   if (command.job.collective.empty()) {
     throw InputError("missing COLLECTIVE", "", "see collsim measure --help");
   }
-  if (!command.inputs.empty() && (command.backend != "host" || !command.cluster.cluster.empty())) {
-    throw InputError("is for the backend host, without a cluster", "--inputs");
-  }
   refuse_without_processes(command);
   refuse_without_gpu(command);
+  if (!command.inputs.empty()) {
+    refuse_beside_inputs(command);
+  }
   if (command.cluster.cluster.empty()) {
     refuse_without_cluster(command);
   }

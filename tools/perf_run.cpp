@@ -180,11 +180,15 @@ RunOptions PerfRun::run_options() const {
 void PerfRun::simulate(ResultRow& row, const RunSize& size) const {
   RunOptions options = run_options();
   require_folded_within_limits(options, size, command_->job);
-  if (command_->isolated) {
-    row.result = run_collective(machine_->cluster, row.job, options);
-  } else {
-    row.iterations = plan_->iterations;
-    row.result = run_back_to_back(machine_->cluster, row.job, plan_->iterations, options);
+  try {
+    if (command_->isolated) {
+      row.result = run_collective(machine_->cluster, row.job, options);
+    } else {
+      row.iterations = plan_->iterations;
+      row.result = run_back_to_back(machine_->cluster, row.job, plan_->iterations, options);
+    }
+  } catch (const InputError& error) {
+    rethrow_about(error, human_bytes(row.job.call.size()) + " by " + row.job.algorithm);
   }
   retime(row.result, averaged(row.result, plan_->averaging));
   if (options.costs != nullptr) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "study/pareto.hpp"
+#include "tools/format_text.hpp"
 #include "tools/plot_frame.hpp"
 #include "tools/plot_heat_map.hpp"
 #include "tools/render_sweep.hpp"
@@ -63,13 +64,22 @@ class Plot {
       add(point);
     }
     if (points_.empty()) {
-      throw InputError("no point has a " + plot_->y, "--plot");
+      throw InputError(
+          left_out_ == 0 ? "no point has a " + plot_->y : "no point has a place: " + why_left_out(),
+          "--plot", left_out_ == 0 ? "" : "x_scale and y_scale: linear");
     }
     if (series_.size() > Svg::series_colours) {
       throw InputError("a plot tells " + std::to_string(Svg::series_colours) +
                            " series apart, and there are " + std::to_string(series_.size()),
                        "--plot", "panels for an axis, constraints, or fewer values");
     }
+  }
+
+  /// What is said of points that have figures and no place; empty if there are none.
+  [[nodiscard]] std::string note() const {
+    return left_out_ == 0
+               ? ""
+               : counted(left_out_, "point") + " left out of the plot: " + why_left_out();
   }
 
   [[nodiscard]] std::string draw() {
@@ -142,7 +152,11 @@ class Plot {
       const std::size_t axis = axis_of(plot_->x);
       x = across(axis, results_->loaded->points[point.index].values[axis]);
     }
-    if (!x || !y || is_off(*x, plot_->x_scale) || is_off(*y, plot_->y_scale)) {
+    if (!x || !y) {
+      return;
+    }
+    if (is_off(*x, plot_->x_scale) || is_off(*y, plot_->y_scale)) {
+      ++left_out_;
       return;
     }
     PlottedPoint plotted{&point, *x, *y, 0, 0};
@@ -151,6 +165,13 @@ class Plot {
     plotted.panel = position(
         panels_, panel.empty() ? "" : results_->value(point, axis_of(plot_->panels)).label);
     points_.push_back(plotted);
+  }
+
+  [[nodiscard]] std::string why_left_out() const {
+    const bool both = is_pareto() && plot_->x_scale == plot_->y_scale;
+    const std::string& one = plot_->y_scale == PlotScale::Logarithmic ? plot_->y : plot_->x;
+    return "a logarithmic scale has none for " + (both ? plot_->x + " or " + plot_->y : one) +
+           " of 0 or less";
   }
 
   /// What a logarithm has no place for.
@@ -355,6 +376,7 @@ class Plot {
   std::vector<PlottedPoint> points_;
   std::vector<std::string> series_;
   std::vector<std::string> panels_;
+  std::size_t left_out_ = 0;  ///< of the scales
   std::vector<std::string> subtitle_;
   std::vector<SvgPoint> legend_;
   double head_ = 0;
@@ -362,9 +384,13 @@ class Plot {
 
 }  // namespace
 
-std::string plot_sweep(const SweepResults& results) {
-  return results.experiment().plot->kind == PlotKind::HeatMap ? plot_heat_map(results)
-                                                              : Plot(results).draw();
+SweepPlot plot_sweep(const SweepResults& results) {
+  if (results.experiment().plot->kind == PlotKind::HeatMap) {
+    return {plot_heat_map(results), {}};
+  }
+  Plot plot(results);
+  std::string note = plot.note();
+  return {plot.draw(), std::move(note)};
 }
 
 }  // namespace collsim

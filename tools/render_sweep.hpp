@@ -14,9 +14,14 @@ namespace collsim {
 [[nodiscard]] std::string render_sweep_json(const SweepResults& results);
 /// A line a point: its axes, the metrics that are shown in full, and what went wrong.
 [[nodiscard]] std::string render_sweep_csv(const SweepResults& results);
-/// An SVG. Throws: InputError if no point has what the plot needs, or there are too many series.
+
+struct SweepPlot {
+  std::string svg;
+  std::string note;  ///< of points that have no place on a logarithmic scale; empty if all have
+};
+/// Throws: InputError if no point has what the plot needs, or there are too many series.
 /// Requires: the experiment has a plot.
-[[nodiscard]] std::string plot_sweep(const SweepResults& results);
+[[nodiscard]] SweepPlot plot_sweep(const SweepResults& results);
 
 /// A number in four significant digits, grouped: "1,234", "0.001234", "12.35".
 [[nodiscard]] std::string metric_text(double value);

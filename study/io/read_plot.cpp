@@ -78,10 +78,24 @@ class PlotReader {
       plot.y_better =
           reader_.choice<Better>("y_better", directions, Default<Better>{Better::Higher});
     }
+    if (of_axes && plot.x_scale == PlotScale::Logarithmic) {
+      require_logarithms(plot.x);
+    }
     return plot;
   }
 
  private:
+  void require_logarithms(const std::string& axis) const {
+    for (const AxisValue& value : std::ranges::find(experiment_->axes, axis, &Axis::name)->values) {
+      if (!value.number || *value.number <= 0) {
+        reader_.refuse("x_scale",
+                       "a logarithmic scale needs numbers above 0, and a value of " +
+                           in_quotes(axis) + " is " + in_quotes(value.label),
+                       "linear, or give the values a number");
+      }
+    }
+  }
+
   [[nodiscard]] std::string known(const std::string& key, const std::string& what,
                                   const std::vector<std::string>& accepted) const {
     std::string text = reader_.text(key);

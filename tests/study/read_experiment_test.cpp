@@ -207,6 +207,23 @@ TEST_CASE("It is known where the values of base stand") {
   CHECK(place("env.NCCL_ALGO") == "x.yaml:2:94");
 }
 
+TEST_CASE("A logarithmic scale is refused for an axis without numbers above 0") {
+  CHECK(fault(with("x: bytes, y: worth, panels: who", "x: who, y: worth, panels: bytes")) ==
+        "none");
+  CHECK(fault(with("x: bytes, y: worth, panels: who, x_scale: log",
+                   "x: speed, y: worth, panels: bytes, x_scale: log")) == "none");
+  CHECK(fault(with("label: some, number: 2,", "label: some, number: 0,")) == "none");
+  CHECK(fault(with("label: some, number: 2,", "label: some,")) == "none");
+  std::string text = with("x: bytes, y: worth, panels: who", "x: who, y: worth, panels: bytes");
+  text.replace(text.find("number: 2"), 9, "number: 0");
+  CHECK(fault(text) ==
+        "x.yaml:17:64: error: plot.x_scale: a logarithmic scale needs numbers above 0, and a value "
+        "of "
+        "\"who\" is \"some\"");
+  text.replace(text.find("number: 0, "), 11, "");
+  CHECK(fault(text).starts_with("x.yaml:17:64: error: plot.x_scale: a logarithmic scale needs"));
+}
+
 TEST_CASE("Ranges beyond 63 bits are refused") {
   CHECK(fault(with("from: 1KiB, to: 64KiB, factor: 4",
                    "from: 1, to: 18446744073709551615, step: 9223372036854775807"))

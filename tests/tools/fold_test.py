@@ -108,6 +108,17 @@ class Fold(program.Case):
                      "error: --fold: nothing can be folded: no two lanes do the same over paths that are alike, "
                      "as hashed ones rarely are\n"
                      "hint: --set fabric.routing=static, and a size that leaves equal chunks")
+        # Of several runs, which one.
+        self.refused(["compare", "all_reduce", *program.STAR, "--bytes", "1000", "--algorithms", "ring", "--fold", "require"],
+                     "error: --fold: ring: nothing can be folded: no two lanes do the same over paths that are alike")
+        self.refused(["compare", "all_reduce", "--cluster", "l40s", "--bytes", "1MiB", "--algorithms", "nccl-tree", "--fold",
+                      "require"],
+                     "error: --fold: nccl-tree: nothing can be folded: messages go through the memory of hosts, which "
+                     "connections share one by one")
+        self.refused(["perf", "all_reduce", *program.STAR, "--algorithm", "ring", "-b", "1000", "-e", "1000", "--fold",
+                      "require"],
+                     "error: --fold: 1000 B by ring: nothing can be folded: no two lanes do the same over paths that are "
+                     "alike")
         self.refused([*star[:-1], "some", "--bytes", "1MiB"],
                      'error: --fold: unknown word "some"; expected auto, off or require')
 

@@ -196,6 +196,20 @@ class Measure(program.Case):
             for more in ([], ["--backend", "tcp", "--spawn", "2"]):
                 self.refused([*words, *more, "--output", file], f'error: --output: cannot write "{file}": {why}')
 
+    def test_options_beside_data_are_refused(self):
+        self.file("in.json", '{"inputs": [[1, 2], [3, 4]]}')
+        for words in (["-b", "1K"], ["--maxbytes", "32M"], ["-n", "20"], ["-c", "1"], ["--ranks", "2"], ["--seed", "x"],
+                      ["--max-memory", "1G"]):
+            option = {"--maxbytes": "-e"}.get(words[0], words[0])
+            self.refused(["measure", "all_reduce", "--inputs", "in.json", *words],
+                         f"error: {option}: has no effect with --inputs, which says how many ranks and bytes there are\n"
+                         "hint: leave the option out")
+        for words in (["--cluster", "textbook-star"], ["--backend", "tcp", "--spawn", "2"]):
+            self.refused(["measure", "all_reduce", "--inputs", "in.json", *words],
+                         "error: --inputs: is for the backend host, without a cluster")
+        self.output("measure", "all_reduce", "--inputs", "in.json", "--backend", "host", "--algorithm", "ring", "--channels",
+                    "1", "--chunks", "1", "-d", "int32", "-o", "max", "--timeout", "20", "--output", "out.json")
+
     def test_options_beside_calibration_are_refused(self):
         for words in (["-b", "1K"], ["--maxbytes", "32M"], ["-d", "half"], ["-n", "20"], ["--algorithm", "ring"],
                       ["--inputs", "in.json"], ["--spawn", "2"], ["--backend", "tcp"], ["--cluster", "textbook-star"]):

@@ -514,6 +514,24 @@ class Plots(Sweep):
         self.assertTrue(named)
         self.assertLessEqual(named, front)
 
+    def test_a_logarithmic_scale_has_no_place_for_nothing(self):
+        # A tree of 2 ranks shares no link, one of 8 does.
+        text = GRID.replace("[ring, naive]", "[naive]").replace("metrics: [", "metrics: [sharing_share, ")
+        self.file("drawn.yaml", re.sub(r"plot: .*", "plot: { kind: lines, x: bytes, y: sharing_share, y_scale: log, panels: ranks, "
+                                       "series: [] }", text))
+        nothing = [float(row["sharing_share"]) for row in self.csv("sweep", "drawn.yaml")].count(0)
+        self.assertGreater(nothing, 0)
+        done = self.run_program("sweep", "drawn.yaml", "--resume", "--plot", "x.svg")
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, f"8 points of 8 were there already\n{nothing} points left out of the plot: a logarithmic scale has none "
+                             "for sharing_share of 0 or less\n"))
+        marks = xml.etree.ElementTree.parse(self.folder / "x.svg").getroot().iter("{http://www.w3.org/2000/svg}title")
+        self.assertEqual(len([mark for mark in marks if (mark.text or "").startswith("algorithm=")]), 8 - nothing)
+        self.file("drawn.yaml", (self.folder / "drawn.yaml").read_text(encoding="utf-8").replace("[2, 4, 8]", "[2]"))
+        self.refused(["sweep", "drawn.yaml", "--overwrite", "--plot", "x.svg", "--quiet"],
+                     "error: --plot: no point has a place: a logarithmic scale has none for sharing_share of 0 or less\n"
+                     "hint: x_scale and y_scale: linear")
+
     def test_too_many_series(self):
         self.file("many.yaml", re.sub(r"plot: .*", "plot: { kind: lines, x: bytes, y: time_us }",
                                       GRID.replace("[2, 4, 8]", "[2, 3, 4, 5]")))
