@@ -9,6 +9,7 @@
 #include "tools/plot_frame.hpp"
 #include "tools/render_sweep.hpp"
 #include "tools/svg.hpp"
+#include "tools/text_table.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -19,6 +20,7 @@ constexpr double margin = 18;
 constexpr double cell_height = 34;
 constexpr double least_cell_width = 68;
 constexpr double head = 64;
+constexpr double line_height = 17;
 constexpr double panel_head = 30;
 constexpr double panel_gap = 46;
 constexpr int steps = 8;  ///< of colour
@@ -71,12 +73,19 @@ class HeatMap {
     const double width = std::max(
         2 * margin + names_width_ + cell_width_ * static_cast<double>(x_axis().values.size()),
         2 * margin + text_width(plot_->title) * 1.35);
-    Svg svg({width, head + panel_height * static_cast<double>(panels)}, plot_->title,
-            metric_heading(plot_->value) + ", " + shared_text(results_->experiment()), style);
+    const std::string what =
+        metric_heading(plot_->value) + ", " + shared_text(results_->experiment());
+    constexpr double letter = 6.2;
+    const std::vector<std::string> lines =
+        wrapped(what, static_cast<std::size_t>((width - 2 * margin) / letter));
+    const double top = head + line_height * static_cast<double>(lines.size() - 1);
+    Svg svg({width, top + panel_height * static_cast<double>(panels)}, plot_->title, what, style);
     svg.text({margin, 28}, plot_->title, "ink bold large");
-    svg.text({margin, 48}, metric_heading(plot_->value), "faint small");
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      svg.text({margin, 48 + line_height * static_cast<double>(i)}, lines[i], "faint small");
+    }
     for (std::size_t panel = 0; panel < panels; ++panel) {
-      draw_panel(svg, panel, head + panel_height * static_cast<double>(panel));
+      draw_panel(svg, panel, top + panel_height * static_cast<double>(panel));
     }
     return std::move(svg).finish();
   }
