@@ -127,7 +127,7 @@ void simulate(const SweepCommand& command, SweepProcesses& processes, Prepared& 
   PointsFile& file = *prepared.file;
   std::vector<std::size_t> points;
   for (std::size_t point = 0; point < all; ++point) {
-    if (!file.lines().contains(point)) {
+    if (!file.has(point)) {
       points.push_back(point);
     }
   }
@@ -138,7 +138,7 @@ void simulate(const SweepCommand& command, SweepProcesses& processes, Prepared& 
   SweepProgress progress(command.output, all, all - points.size());
   processes.lead(work, points, [&](FinishedLine line) {
     const bool failed = tells_failure(line.line);
-    file.append(line.index, std::move(line.line));
+    file.append(line.index, line.line);
     progress.add(failed);
   });
 }
@@ -191,7 +191,8 @@ Exit sweep(const SweepCommand& command) {
   }
   simulate(command, processes, *prepared, work_of(command, prepared->loaded, processes.count()));
   const SweepResults results =
-      results_of(prepared->loaded, prepared->digest, prepared->file->lines());
+      results_of(prepared->loaded, prepared->digest,
+                 [&file = *prepared->file](std::size_t point) { return file.line(point); });
   const std::string text = render(command, results);
   if (!command.plot.empty()) {
     const SweepPlot plot = plot_sweep(results);

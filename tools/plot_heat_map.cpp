@@ -48,7 +48,7 @@ class HeatMap {
         x_(axis_of(results.experiment(), plot_->x)),
         y_(axis_of(results.experiment(), plot_->y)) {
     for (const PointResult& point : results.points) {
-      if (const std::optional<double> value = point.metric(plot_->value)) {
+      if (const std::optional<double> value = results.metric(point, plot_->value)) {
         low_ = any_ ? std::min(low_, *value) : *value;
         high_ = any_ ? std::max(high_, *value) : *value;
         any_ = true;
@@ -140,7 +140,7 @@ class HeatMap {
   }
 
   void draw_cell(Svg& svg, const PointResult& point, SvgPoint at) const {
-    const std::optional<double> value = point.metric(plot_->value);
+    const std::optional<double> value = results_->metric(point, plot_->value);
     const SvgPoint middle{at.x + cell_width_ / 2, at.y + cell_height / 2 + 4};
     if (!value) {
       svg.text(middle, point.failed() ? "failed" : "-", "faint small", Anchor::Middle);

@@ -144,10 +144,10 @@ class Plot {
   }
 
   void add(const PointResult& point) {
-    const std::optional<double> y = point.metric(plot_->y);
+    const std::optional<double> y = results_->metric(point, plot_->y);
     std::optional<double> x;
     if (is_pareto()) {
-      x = point.metric(plot_->x);
+      x = results_->metric(point, plot_->x);
     } else {
       const std::size_t axis = axis_of(plot_->x);
       x = across(axis, results_->loaded->points[point.index].values[axis]);

@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "tools/interrupt.hpp"
+#include "tools/sweep_point.hpp"
 #include "topology/digest.hpp"
 #include "topology/error.hpp"
 
@@ -24,6 +26,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* option = "--points";
 constexpr const char* schema = "collsim/sweep-points/1";
+constexpr std::string_view line_begin = "{\"point\":";
 constexpr std::string_view seal_key = ",\"seal\":\"";
 constexpr std::size_t block = std::size_t{64} << 10U;
 
@@ -78,15 +81,14 @@ PointsFile::PointsFile(std::string path, const PointsHeader& header, ExistingPoi
     throw InputError(in_quotes(path_) + " has points of a sweep already", option,
                      "--resume goes on with it, --overwrite begins anew");
   }
-  std::size_t whole = 0;
+  places_.resize(header.points);
   if (existing == ExistingPoints::Resume) {
-    text += next(std::numeric_limits<std::size_t>::max());
-    whole = read(text, header);
+    read(std::move(text), header);
   }
-  if (ftruncate(file_, static_cast<off_t>(whole)) != 0) {
+  if (ftruncate(file_, static_cast<off_t>(end_)) != 0) {
     fail("cannot write");
   }
-  if (whole == 0) {
+  if (end_ == 0) {
     write(own);
   }
 }
@@ -143,19 +145,27 @@ void PointsFile::refuse_foreign(const std::string& text, const std::string& own)
   }
 }
 
-std::size_t PointsFile::read(const std::string& text, const PointsHeader& header) {
-  std::size_t begin = 0;
+void PointsFile::read(std::string text, const PointsHeader& header) {
   std::size_t number = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos;
-       begin = end + 1, end = text.find('\n', begin)) {
-    const std::string line = text.substr(begin, end - begin);
-    if (++number == 1) {
-      read_header(line, header);
-    } else {
-      read_point(line, number, header.points);
+  while (!text.empty()) {
+    std::size_t begin = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos;
+         begin = end + 1, end = text.find('\n', begin)) {
+      const std::string line = text.substr(begin, end - begin);
+      if (++number == 1) {
+        read_header(line, header);
+      } else {
+        read_point(line, number);
+      }
+      end_ += line.size() + 1;
     }
+    text.erase(0, begin);
+    const std::string more = next(block);
+    if (more.empty()) {
+      return;  // what is left is a line that a kill tore
+    }
+    text += more;
   }
-  return begin;
 }
 
 void PointsFile::read_header(const std::string& line, const PointsHeader& header) const {
@@ -171,23 +181,37 @@ void PointsFile::read_header(const std::string& line, const PointsHeader& header
       option, "--overwrite begins anew", {path_, 1, 1, {}});
 }
 
-void PointsFile::read_point(const std::string& line, std::size_t number, std::size_t points) {
+void PointsFile::read_point(const std::string& line, std::size_t number) {
   if (!has_seal(line, experiment_)) {
     refuse_line(number, "is not what a sweep of this experiment wrote");
   }
-  const Json json = Json::parse(line, nullptr, false);
-  const bool has_point =
-      json.is_object() && json.contains("point") && json["point"].is_number_unsigned();
-  const bool has_outcome =
-      has_point && (json.contains("failure") || (json.contains("row") && json.contains("metrics") &&
-                                                 json["metrics"].is_object()));
-  const std::size_t point = has_outcome ? json["point"].get<std::size_t>() : points;
-  if (point >= points) {
+  // What has the seal was written by append.
+  std::size_t point = 0;
+  const auto [stop, error] = std::from_chars(line.data() + std::min(line_begin.size(), line.size()),
+                                             line.data() + line.size(), point);
+  if (!line.starts_with(line_begin) || error != std::errc() || point >= places_.size()) {
     refuse_line(number, "is no point of this sweep");
   }
-  if (json.contains("row")) {
-    lines_.insert_or_assign(point, line);
+  if (!tells_failure(line)) {
+    places_[point] = {end_, line.size()};
   }
+}
+
+bool PointsFile::has(std::size_t point) const { return places_[point].size > 0; }
+
+std::string PointsFile::line(std::size_t point) const {
+  const Place& place = places_[point];
+  std::string text(place.size, '\0');
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t got = ::pread(file_, text.data() + done, text.size() - done,
+                                static_cast<off_t>(place.begin + done));
+    if (got == 0 || (got < 0 && errno != EINTR)) {
+      errno = got == 0 ? EIO : errno;
+      fail("cannot read");
+    }
+    done += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+  }
+  return text;
 }
 
 void PointsFile::refuse_line(std::size_t number, const std::string& what) const {
@@ -197,12 +221,14 @@ void PointsFile::refuse_line(std::size_t number, const std::string& what) const 
                    {path_, static_cast<std::uint32_t>(number), 1, {}});
 }
 
-void PointsFile::append(std::size_t point, std::string line) {
-  write(sealed(line, experiment_) + "\n");
-  lines_.insert_or_assign(point, std::move(line));
+void PointsFile::append(std::size_t point, const std::string& line) {
+  const std::string whole = sealed(line, experiment_);
+  const std::size_t begin = end_;
+  write(whole + "\n");
+  places_[point] = {begin, whole.size()};
 }
 
-void PointsFile::write(const std::string& text) const {
+void PointsFile::write(const std::string& text) {
   const HoldInterrupts whole;
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(file_, text.data() + done, text.size() - done);
@@ -211,6 +237,7 @@ void PointsFile::write(const std::string& text) const {
     }
     done += written < 0 ? 0 : static_cast<std::size_t>(written);
   }
+  end_ += text.size();
 }
 
 void PointsFile::fail(const std::string& what) const {

@@ -10,8 +10,8 @@
 // last seconds.
 
 #include <cstddef>
-#include <map>
 #include <string>
+#include <vector>
 
 namespace collsim {
 
@@ -35,10 +35,12 @@ class PointsFile {
   PointsFile(const PointsFile&) = delete;
   PointsFile& operator=(const PointsFile&) = delete;
 
-  /// Lines by point: those that were there, but of points that failed, and those that were put there since.
-  [[nodiscard]] const std::map<std::size_t, std::string>& lines() const { return lines_; }
-  /// Puts the line of a point on disk. Throws: InputError if it cannot be written.
-  void append(std::size_t point, std::string line);
+  /// Whether there is a line of a point: it was there, and the point had not failed, or it was put there since.
+  [[nodiscard]] bool has(std::size_t point) const;
+  /// Such a line, read again: a million of them would not fit into memory. Throws: InputError if it cannot be read.
+  [[nodiscard]] std::string line(std::size_t point) const;
+  /// Puts the line of a point, as PointRunner gives it, on disk. Throws: InputError if it cannot be written.
+  void append(std::size_t point, const std::string& line);
 
  private:
   void open();
@@ -46,18 +48,23 @@ class PointsFile {
   [[nodiscard]] std::string next(std::size_t most) const;
   /// Takes the beginning of the file, and the first line it is to have.
   void refuse_foreign(const std::string& text, const std::string& own) const;
-  /// Takes in what is there. Returns how much of the text is whole lines.
-  [[nodiscard]] std::size_t read(const std::string& text, const PointsHeader& header);
+  /// Takes in what is there, of which `text` is the beginning.
+  void read(std::string text, const PointsHeader& header);
   void read_header(const std::string& line, const PointsHeader& header) const;
-  void read_point(const std::string& line, std::size_t number, std::size_t points);
+  void read_point(const std::string& line, std::size_t number);
   [[noreturn]] void refuse_line(std::size_t number, const std::string& what) const;
-  void write(const std::string& text) const;
+  void write(const std::string& text);
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_;
   std::string experiment_;  ///< its digest
   int file_ = -1;
-  std::map<std::size_t, std::string> lines_;
+  struct Place {
+    std::size_t begin = 0;
+    std::size_t size = 0;  ///< without the line break; 0: there is no line
+  };
+  std::vector<Place> places_;  ///< of points' lines
+  std::size_t end_ = 0;        ///< of the last whole line
 };
 
 }  // namespace collsim

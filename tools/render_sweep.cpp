@@ -48,7 +48,7 @@ TextTable table_of(const SweepResults& results) {
       cells.push_back(results.value(point, axis).label);
     }
     for (const std::string& name : experiment.metrics) {
-      cells.push_back(cell(name, point.metric(name)));
+      cells.push_back(cell(name, results.metric(point, name)));
     }
     table.add_row(std::move(cells));
   }
@@ -103,6 +103,18 @@ Json axes_json(const SweepResults& results, const PointResult& point) {
     json[results.experiment().axes[axis].name] = results.value(point, axis).label;
   }
   return json;
+}
+
+/// As json_text prints an element of a list that is a key's value.
+std::string nested(const Json& json) {
+  std::string lines = "\n    ";
+  for (const char c : json_text(json)) {
+    lines += c;
+    if (c == '\n') {
+      lines += "    ";
+    }
+  }
+  return lines.substr(0, lines.find_last_not_of(" \n") + 1);
 }
 
 }  // namespace
@@ -160,6 +172,7 @@ std::string render_sweep_json(const SweepResults& results) {
                   {"points", results.points.size()},
                   {"failed", results.failures()}}},
                 {"rows", Json::array()}};
+  std::string rows;
   for (const PointResult& point : results.points) {
     if (point.failed()) {
       document["failed"].push_back({{"point", point.index},
@@ -168,19 +181,25 @@ std::string render_sweep_json(const SweepResults& results) {
                                     {"exit_code", point.exit_code}});
       continue;
     }
-    Json row = point.row;
+    Json row = results.row(point);
     row["point"] = point.index;
     row["axes"] = axes_json(results, point);
     for (const std::string& name : experiment.metrics) {
-      const std::optional<double> value = point.metric(name);
+      const std::optional<double> value = results.metric(point, name);
       row["metrics"][name] = value ? Json(*value) : Json(nullptr);
     }
-    document["rows"].push_back(std::move(row));
+    rows += (rows.empty() ? "" : ",") + nested(row);
   }
   for (const std::string& warning : falling_warnings(results)) {
     document["warnings"].push_back(warning);
   }
-  return json_text(document);
+  // Rows are printed one by one: as values a million of them would not fit into memory.
+  std::string text = json_text(document);
+  if (!rows.empty()) {
+    const std::string_view none = "\"rows\": []";
+    text.replace(text.find(none), none.size(), "\"rows\": [" + rows + "\n  ]");
+  }
+  return text;
 }
 
 std::string render_sweep_csv(const SweepResults& results) {
@@ -198,7 +217,7 @@ std::string render_sweep_csv(const SweepResults& results) {
       text += csv_field(results.value(point, axis).label) + ",";
     }
     for (const std::string& name : experiment.metrics) {
-      const std::optional<double> value = point.metric(name);
+      const std::optional<double> value = results.metric(point, name);
       text += (value ? fmt::format("{}", *value) : "") + ",";
     }
     text += csv_field(point.failure) + "\n";

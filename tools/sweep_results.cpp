@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
-#include "study/falling_times.hpp"
 #include "study/point_metrics.hpp"
 #include "topology/error.hpp"
 
@@ -25,14 +25,41 @@ std::vector<MetricValue> simulated_metrics(const Json& json) {
   return metrics;
 }
 
-PointResult result_of(const LoadedExperiment& loaded, std::size_t index, const std::string& line) {
+std::string text_of(const Json& json) {
+  return json.is_string() ? json.get<std::string>() : std::string();
+}
+
+SizePoint size_point(const Json& row) {
+  return {Bytes(row["bytes"].get<std::int64_t>()), Duration(row["time_ps"].get<std::int64_t>()),
+          text_of(row["algorithm"]) + " " + text_of(row["protocol"])};
+}
+
+/// Of metrics that are shown or drawn.
+std::vector<std::string> names_in_use(const Experiment& experiment) {
+  std::vector<std::string> names = experiment.metrics;
+  if (experiment.plot) {
+    // Some of these are axes, which are no metrics.
+    names.insert(names.end(), {experiment.plot->x, experiment.plot->y, experiment.plot->value});
+  }
+  return names;
+}
+
+std::optional<double> value_of(const std::vector<MetricValue>& metrics, const std::string& name) {
+  const auto found = std::ranges::find(metrics, name, &MetricValue::name);
+  return found == metrics.end() ? std::nullopt : found->value;
+}
+
+PointResult result_of(const SweepResults& results, std::size_t index) {
   PointResult result;
   result.index = index;
-  Json json = Json::parse(line);
+  const Json json = Json::parse(results.line(index));
   if (json.contains("row")) {
-    result.row = std::move(json["row"]);
-    result.metrics =
-        all_metrics(loaded.experiment, loaded.points[index], simulated_metrics(json["metrics"]));
+    const std::vector<MetricValue> all = all_metrics(
+        results.experiment(), results.loaded->points[index], simulated_metrics(json["metrics"]));
+    for (const std::string& name : results.names) {
+      result.metrics.push_back(value_of(all, name));
+    }
+    result.size = size_point(json["row"]);
   } else {
     result.failure = json["failure"]["message"].get<std::string>();
     result.exit_code = json["failure"]["exit_code"].get<int>();
@@ -54,25 +81,20 @@ std::optional<std::size_t> axis_of_sizes(const Experiment& experiment) {
   return std::nullopt;
 }
 
-std::string text_of(const Json& json) {
-  return json.is_string() ? json.get<std::string>() : std::string();
-}
-
-SizePoint size_point(const PointResult& result) {
-  return {Bytes(result.row["bytes"].get<std::int64_t>()),
-          Duration(result.row["time_ps"].get<std::int64_t>()),
-          text_of(result.row["algorithm"]) + " " + text_of(result.row["protocol"])};
-}
-
 }  // namespace
 
-std::optional<double> PointResult::metric(const std::string& name) const {
-  if (failed()) {
+std::optional<double> SweepResults::metric(const PointResult& point,
+                                           const std::string& name) const {
+  if (point.failed()) {
     return std::nullopt;
   }
-  const auto found = std::ranges::find(metrics, name, &MetricValue::name);
-  COLLSIM_ENSURE(found != metrics.end(), "the experiment has the metric");
-  return found->value;
+  const auto found = std::ranges::find(names, name);
+  COLLSIM_ENSURE(found != names.end(), "the metric is shown or drawn");
+  return point.metrics[static_cast<std::size_t>(found - names.begin())];
+}
+
+Json SweepResults::row(const PointResult& point) const {
+  return Json::parse(line(point.index))["row"];
 }
 
 std::size_t SweepResults::failures() const {
@@ -81,12 +103,15 @@ std::size_t SweepResults::failures() const {
 }
 
 SweepResults results_of(const LoadedExperiment& loaded, std::string digest,
-                        const std::map<std::size_t, std::string>& lines) {
+                        std::function<std::string(std::size_t)> line) {
   SweepResults results;
   results.loaded = &loaded;
   results.digest = std::move(digest);
-  for (const auto& [index, line] : lines) {
-    results.points.push_back(result_of(loaded, index, line));
+  results.names = names_in_use(loaded.experiment);
+  results.line = std::move(line);
+  results.points.reserve(loaded.points.size());
+  for (std::size_t point = 0; point < loaded.points.size(); ++point) {
+    results.points.push_back(result_of(results, point));
   }
   return results;
 }
@@ -108,12 +133,10 @@ std::vector<std::string> falling_warnings(const SweepResults& results) {
   }
   std::vector<std::string> warnings;
   for (auto& [others, points] : series) {
-    std::ranges::stable_sort(points, {}, [](const PointResult* point) {
-      return point->row["bytes"].get<std::int64_t>();
-    });
+    std::ranges::stable_sort(points, {}, [](const PointResult* point) { return point->size.size; });
     std::vector<SizePoint> curve;
     std::ranges::transform(points, std::back_inserter(curve),
-                           [](const PointResult* point) { return size_point(*point); });
+                           [](const PointResult* point) { return point->size; });
     for (const std::size_t fall : falling_times(curve)) {
       warnings.push_back(point_text(experiment, results.loaded->points[points[fall]->index]) +
                          ": takes less time than fewer bytes with the same algorithm and protocol");

@@ -497,7 +497,7 @@ class Plots(Sweep):
     def test_heat_map(self):
         _, texts = self.draw("{ kind: heat-map, x: bytes, y: ranks, value: busbw_GBps, panels: algorithm }")
         rows = self.csv("sweep", "grid.yaml", "--resume", "--quiet")
-        for text in ("ring", "naive", "busbw GB/s"):
+        for text in ("ring", "naive", "busbw GB/s, all_reduce on textbook-star"):
             self.assertIn(text, texts)
         numbers = [text for text in texts if re.fullmatch(r"[0-9.]+", text)]
         # A number a cell, and the labels of ranks in each panel.
