@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes docs/performance.md: what whole commands take on this machine. Run it when nothing else runs: bash tools/benchmark.sh
+# Writes docs/performance.md: what whole commands and the engine take on this machine, in ten minutes at most. Run it when nothing else runs:
+#   bash tools/benchmark.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
