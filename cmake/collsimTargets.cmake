@@ -22,6 +22,12 @@ function(collsim_set_compile_options target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:collsim_warnings>)
 endfunction()
 
+# What simulates is optimised in checked builds, too (preset asan); what only calls it, the program and the tests, compiles in
+# three fifths of the time if it is not, and runs hardly longer.
+function(collsim_leave_unoptimised target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:CXX>>:-O0>)
+endfunction()
+
 # The library of one folder: target collsim_<name>, used (here and by consumers) as collsim::<name>.
 #   collsim_add_library(name SOURCES … HEADERS … PUBLIC_DEPS … PRIVATE_DEPS …)
 function(collsim_add_library name)
@@ -70,6 +76,7 @@ function(collsim_add_program name)
 
   add_executable(${name} ${arg_SOURCES})
   collsim_set_compile_options(${name})
+  collsim_leave_unoptimised(${name})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${arg_DEPS})
   target_compile_definitions(${name} PRIVATE COLLSIM_VERSION="${PROJECT_VERSION}")
