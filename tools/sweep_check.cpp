@@ -15,6 +15,7 @@ namespace {
 /// The first points that have each of the axes' values.
 std::vector<std::size_t> covering_points(const LoadedExperiment& loaded) {
   std::vector<std::vector<bool>> seen;
+  seen.reserve(loaded.experiment.axes.size());
   for (const Axis& axis : loaded.experiment.axes) {
     seen.emplace_back(axis.values.size(), false);
   }

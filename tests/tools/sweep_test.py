@@ -332,6 +332,22 @@ class Resume(Sweep):
         self.assertIn(sweep.returncode, (0, 130))  # 0: it was done before
         self.completed()
 
+    def test_after_a_file_that_may_not_grow(self):
+        # As a full disk: a part of a line is written, then nothing.
+        most = 30_000
+        done = self.run_program("sweep", "long.yaml", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (2, "", 'error: --points: cannot write "long.points.jsonl": File too large\n'))
+        self.assertEqual((self.folder / "long.points.jsonl").stat().st_size, most)
+        self.completed()
+
+    def test_a_file_without_points_has_nothing_to_lose(self):
+        self.output("sweep", "grid.yaml")
+        path = self.folder / "grid.points.jsonl"
+        path.write_text(self.lines("grid.points.jsonl")[0] + "\n", encoding="utf-8")
+        self.output("sweep", "grid.yaml")
+        self.assertEqual(len(self.points("grid.points.jsonl")), GRID_POINTS)
+
     def test_a_torn_line_is_done_again(self):
         self.output("sweep", "long.yaml")
         path = self.folder / "long.points.jsonl"
