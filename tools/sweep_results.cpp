@@ -56,6 +56,7 @@ PointResult result_of(const SweepResults& results, std::size_t index) {
   if (json.contains("row")) {
     const std::vector<MetricValue> all = all_metrics(
         results.experiment(), results.loaded->points[index], simulated_metrics(json["metrics"]));
+    result.metrics.reserve(results.names.size());
     for (const std::string& name : results.names) {
       result.metrics.push_back(value_of(all, name));
     }
