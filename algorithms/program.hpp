@@ -186,6 +186,18 @@ struct LaneSchedule {
   std::uint32_t send_slots = 0;  ///< 0 … send_slots - 1 are used, and no others
 };
 
+/// Steps of a lane that repeat: for all i >= first with i + length < end, step i + length does what step i
+/// does. It may differ in where in memory bytes lie; its phase is `phases` higher, and where it waits for a
+/// step of another lane, then for one that lies a period of that lane later. Lanes of a rank that wait for each
+/// other repeat together.
+struct StepPeriod {
+  std::uint64_t first = 0;
+  std::uint64_t length = 0;
+  std::uint64_t end = 0;
+  std::uint64_t phases = 0;
+  constexpr bool operator==(const StepPeriod&) const = default;
+};
+
 class Program {
  public:
   virtual ~Program() = default;
@@ -215,6 +227,13 @@ class Program {
     return std::nullopt;
   }
 
+  /// Absent: nothing is known to repeat.
+  [[nodiscard]] virtual std::optional<StepPeriod> period(Rank, std::uint32_t /*lane*/) const {
+    return std::nullopt;
+  }
+
+  /// Whether switches reduce what ranks send, so that less of it arrives.
+  [[nodiscard]] virtual bool reduces_in_network() const { return false; }
   /// Peers, itself among them, that this rank serves by sends and receives of their own: each of them
   /// is work for the launch. 1 for what is one piece of work.
   [[nodiscard]] virtual std::uint32_t peers(Rank) const { return 1; }

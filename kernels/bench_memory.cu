@@ -102,6 +102,18 @@ double peer_rate(PeerWork work, int peer, std::uint32_t blocks, std::size_t byte
                      pulls ? there.get() : here.get(), here.get(), blocks, bytes);
 }
 
+double peer_engine_rate(int peer, std::size_t bytes) {
+  int own = 0;
+  COLLSIM_CUDA_CHECK(cudaGetDevice(&own));
+  COLLSIM_CUDA_CHECK(cudaSetDevice(peer));
+  const DeviceBuffer there = zeroed_buffer(bytes);
+  COLLSIM_CUDA_CHECK(cudaSetDevice(own));
+  const DeviceBuffer here = zeroed_buffer(bytes);
+  return rate_of(bytes, [&](cudaStream_t stream) {
+    COLLSIM_CUDA_CHECK(cudaMemcpyPeerAsync(there.get(), peer, here.get(), own, bytes, stream));
+  });
+}
+
 double engine_rate(EngineCopy copy, std::size_t bytes) {
   const DeviceBuffer device = zeroed_buffer(bytes);
   if (copy == EngineCopy::DeviceToDevice) {

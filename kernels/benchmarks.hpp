@@ -22,13 +22,17 @@ enum class MemoryWork : std::uint8_t {
 enum class PeerWork : std::uint8_t { Pull, Push };
 [[nodiscard]] double peer_rate(PeerWork work, int peer, std::uint32_t blocks, std::size_t bytes);
 
-/// Bytes a second of the copy engines.
+/// Bytes a second of cudaMemcpyAsync: by the copy engines, or by what the driver takes for copies within a GPU.
 enum class EngineCopy : std::uint8_t { DeviceToDevice, HostToDevice, DeviceToHost };
 [[nodiscard]] double engine_rate(EngineCopy copy, std::size_t bytes);
+/// The same to another GPU's memory. Requires: peer access is enabled.
+[[nodiscard]] double peer_engine_rate(int peer, std::size_t bytes);
 
-/// Nanoseconds a launch of an empty kernel takes among many back to back, launched one by one or as a graph.
+/// Nanoseconds that a launch of an empty kernel takes among many back to back, launched one by one or as a graph.
 enum class LaunchBy : std::uint8_t { Stream, Graph };
 [[nodiscard]] double launch_time(LaunchBy by);
+/// Nanoseconds from before the launch of one empty kernel until the host knows that it has ended: the median.
+[[nodiscard]] double launch_latency(LaunchBy by);
 
 /// Nanoseconds of a flag's way from one block to another and back: a fence and a store behind data (as Simple does), or a line of LL.
 enum class FlagKind : std::uint8_t { Fenced, Line };

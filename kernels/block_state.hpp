@@ -22,7 +22,7 @@ struct alignas(pack_bytes) Pack {
   std::uint64_t first;
   std::uint64_t second;
 };
-/// Two pairs of data (low half) and flag (high half).
+/// Of LL: two pairs of data (low half) and flag (high half). Of LL128: two words.
 struct alignas(line_bytes) Line {
   std::uint64_t first;
   std::uint64_t second;
@@ -35,7 +35,7 @@ struct End {
   std::uint64_t run;
   std::uint64_t stride;
   std::uint64_t clean;  ///< lines to be written, whatever the message needs (LL)
-  std::uint32_t flag;   ///< 0: no lines
+  std::uint64_t flag;   ///< 0: no lines
   std::uint32_t port;
 };
 

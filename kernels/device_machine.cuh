@@ -56,6 +56,14 @@ class DeviceMachine {
                  : "memory");
   }
 
+  /// Eight threads of a warp move a line of LL128 together.
+  static constexpr std::uint32_t line_threads = 8;
+  static constexpr std::uint32_t team_threads = 32;
+  __device__ static void meet_team() { __syncwarp(); }
+  __device__ static bool any_of_team(bool own) { return __any_sync(0xffffffffU, own) != 0; }
+  __device__ static Line load_flagged(const std::byte* from) { return load_line(from); }
+  __device__ static void store_flagged(std::byte* to, Line line) { store_line(to, line); }
+
   __device__ static std::uint64_t now() {
     std::uint64_t time;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));

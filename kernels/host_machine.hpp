@@ -66,6 +66,24 @@ class HostMachine {
     std::atomic_ref(halves[1]).store(line.second, std::memory_order_relaxed);
   }
 
+  /// A thread moves a line of LL128 alone.
+  static constexpr std::uint32_t line_threads = 1;
+  static constexpr std::uint32_t team_threads = 1;
+  void meet_team() const {}
+  bool any_of_team(bool own) const { return own; }
+  /// The second half is, or is behind, what says that the rest is there: read first, written last.
+  Line load_flagged(const std::byte* from) const {
+    // NOLINTNEXTLINE(*-const-cast,*-reinterpret-cast): atomic_ref takes no const object before C++26
+    auto* const halves = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(from));
+    const std::uint64_t second = std::atomic_ref(halves[1]).load(std::memory_order_acquire);
+    return {std::atomic_ref(halves[0]).load(std::memory_order_relaxed), second};
+  }
+  void store_flagged(std::byte* to, Line line) const {
+    auto* const halves = reinterpret_cast<std::uint64_t*>(to);  // NOLINT(*-reinterpret-cast)
+    std::atomic_ref(halves[0]).store(line.first, std::memory_order_relaxed);
+    std::atomic_ref(halves[1]).store(line.second, std::memory_order_release);
+  }
+
   std::uint64_t now() const {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                           std::chrono::steady_clock::now().time_since_epoch())

@@ -1,3 +1,5 @@
+#include <string>
+
 #include "kernels/cuda_check.hpp"
 #include "kernels/device_machine.cuh"
 #include "kernels/launch.hpp"
@@ -24,11 +26,35 @@ const void* kernel_for(DataType type) {
 
 }  // namespace
 
+namespace {
+
+/// Loads the kernel. Throws: InputError where the program has none for this GPU.
+void require_kernel(DataType type, int device) {
+  cudaFuncAttributes attributes{};
+  const cudaError_t answer = cudaFuncGetAttributes(&attributes, kernel_for(type));
+  if (answer == cudaErrorNoKernelImageForDevice || answer == cudaErrorInvalidDeviceFunction ||
+      answer == cudaErrorUnsupportedPtxVersion) {
+    static_cast<void>(cudaGetLastError());
+    int major = 0;
+    int minor = 0;
+    COLLSIM_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    COLLSIM_CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    const std::string architecture = std::to_string(major) + std::to_string(minor);
+    throw InputError("this program has no kernels for GPU " + std::to_string(device) +
+                         ", which is sm_" + architecture + " (" + cudaGetErrorString(answer) + ")",
+                     "--backend", "build it with -DCMAKE_CUDA_ARCHITECTURES=" + architecture);
+  }
+  COLLSIM_CUDA_CHECK(answer);
+}
+
+}  // namespace
+
 std::uint32_t resident_blocks(DataType type, std::uint32_t threads) {
   int device = 0;
   int multiprocessors = 0;
   int blocks = 0;
   COLLSIM_CUDA_CHECK(cudaGetDevice(&device));
+  require_kernel(type, device);
   COLLSIM_CUDA_CHECK(
       cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   COLLSIM_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_for(type),

@@ -17,11 +17,26 @@ inline constexpr std::uint64_t pack_bytes = 16;
 /// A line of LL: 8 bytes of data, each 4 beside 4 of flag. Source: NCCL src/include/device.h, ncclLLFifoLine.
 inline constexpr std::uint64_t line_bytes = 16;
 inline constexpr std::uint64_t line_data = 8;
+/// A line of LL128. Source: the same, NCCL_LL128_LINESIZE and NCCL_LL128_DATAELEMS.
+inline constexpr std::uint64_t wide_line_bytes = 128;
+inline constexpr std::uint64_t wide_line_data = 120;
+/// What lines are moved by.
+inline constexpr std::uint64_t word_bytes = 8;
 
 /// A message of no bytes is a line, too: its flag says that it was sent.
 COLLSIM_HOST_DEVICE constexpr std::uint64_t lines_of(std::uint64_t bytes) {
   return bytes == 0 ? 1 : (bytes + line_data - 1) / line_data;
 }
+COLLSIM_HOST_DEVICE constexpr std::uint64_t wide_lines_of(std::uint64_t bytes) {
+  return bytes == 0 ? 1 : (bytes + wide_line_data - 1) / wide_line_data;
+}
+
+/// How messages travel.
+enum class WireKind : std::uint32_t {
+  Simple,     ///< data, a fence, a count
+  Lines,      ///< LL
+  WideLines,  ///< LL128
+};
 
 /// Messages and spans that a step may have on either side.
 inline constexpr std::uint32_t most_ends = 72;
@@ -39,7 +54,7 @@ struct PortTable {
   std::uint64_t slot_bytes;
   std::uint64_t slot_count;
   std::uint64_t*
-      sent;  ///< messages; in the receiver's memory, written by the sender; LL does without
+      sent;  ///< messages; in the receiver's memory, written by the sender; lines do without
   std::uint64_t* taken;    ///< messages; in the sender's memory, written by the receiver
   std::uint64_t position;  ///< messages that this end has sent or taken: its own copy
 };
@@ -106,11 +121,12 @@ struct Failure {
 struct LaunchTable {
   BlockTable* blocks;
   Failure* failure;
-  std::uint64_t patience;  ///< nanoseconds that a wait may take
+  const std::uint64_t* abort;  ///< not 0 there: all waits end; written by the host
+  std::uint64_t patience;      ///< nanoseconds that a wait may take
   /// Flags of LL run from 1 to this number, then from 1 again; even, at least twice any number of slots.
   std::uint32_t flags;
-  std::uint32_t lines;  ///< not 0: LL, else Simple
-  std::uint32_t op;     ///< a ReductionOp
+  WireKind wire;
+  std::uint32_t op;  ///< a ReductionOp
 };
 
 /// Enough that a flag recurs after days.

@@ -14,8 +14,8 @@ namespace collsim::kernels {
 /// More than a block of the interpreter may have.
 inline constexpr std::uint32_t most_threads = 512;
 
-/// Blocks of the interpreter that fit on the current GPU together. Loads the kernel.
-/// Throws: CudaError.
+/// Blocks of the interpreter that fit on the current GPU together, by the kernel's registers and shared memory. Loads the kernel.
+/// Throws: InputError where the program was not built for this GPU; CudaError.
 [[nodiscard]] std::uint32_t resident_blocks(DataType type, std::uint32_t threads);
 
 /// One call on the current GPU: a block for each entry of `launch.blocks`, all resident at once (a cooperative launch).

@@ -80,19 +80,19 @@ bool is_sprayed(const Route& route) {
 
 ConnectionRoute connection_route(const Cluster& cluster, DeviceId from, DeviceId to,
                                  std::span<const DeviceId> stops, std::uint32_t connection,
-                                 WireProtocol protocol) {
+                                 WireProtocol protocol, LegMemory* legs) {
   const Graph& graph = cluster.graph();
   const Router& router = cluster.router();
   ConnectionRoute result;
   result.sender = from;
   if (stops.empty()) {
-    Route route = router.route(from, to, connection);
+    Route route = router.route(from, to, connection, legs);
     result.kind = kind_of(graph, route);
     result.latency_by_level = latency_by_level(graph, route);
     result.route = carrying(std::move(route), wire_factor(protocol));
     return result;
   }
-  const Route route = router.route_through(from, to, stops, connection);
+  const Route route = router.route_through(from, to, stops, connection, legs);
   result.kind = kind_of(graph, route);
   result.latency_by_level = latency_by_level(graph, route);
   result.route = carrying(each_link_once(route), wire_factor(protocol));
@@ -131,7 +131,7 @@ ConnectionRoute connection_route(const LaneOnGpus& from, std::uint32_t send_slot
   const Rank peer = from.program->send_to(from.rank, from.lane, send_slot).peer;
   const std::uint32_t channel = from.program->lane(from.rank, from.lane).channel;
   return connection_route(*from.cluster, from.gpu(from.rank), from.gpu(peer),
-                          stops_to(from, send_slot, peer), channel, protocol);
+                          stops_to(from, send_slot, peer), channel, protocol, from.legs);
 }
 
 namespace {
@@ -143,7 +143,7 @@ struct SwitchHops {
 };
 
 SwitchHops hops_over_switch(const Cluster& cluster, DeviceId from, DeviceId to) {
-  const Route route = cluster.router().route(from, to, 0);
+  const Route route = cluster.router().route(from, to);
   constexpr std::size_t over_a_switch = 2;
   if (route.hops.size() != over_a_switch) {
     throw InputError("no switch joins " + cluster.graph().name(from) + " and " +

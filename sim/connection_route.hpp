@@ -32,6 +32,7 @@ struct LaneOnGpus {
   const Communicator* communicator = nullptr;
   Rank rank;
   std::uint32_t lane = 0;
+  LegMemory* legs = nullptr;  ///< of routes found before; null: none are remembered
 
   [[nodiscard]] DeviceId gpu(Rank of) const { return (*communicator)[of.index()]; }
 };
@@ -43,7 +44,8 @@ struct LaneOnGpus {
 /// The same between two GPUs by way of given devices; none: as routed (see Router::route).
 [[nodiscard]] ConnectionRoute connection_route(const Cluster& cluster, DeviceId from, DeviceId to,
                                                std::span<const DeviceId> stops,
-                                               std::uint32_t connection, WireProtocol protocol);
+                                               std::uint32_t connection, WireProtocol protocol,
+                                               LegMemory* legs = nullptr);
 
 /// Whom a step with Movement::Multimem reads from and writes to.
 struct SwitchPeers {

@@ -23,6 +23,7 @@
 //     the wire one after the other.
 // Ignored here: memory bandwidth.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -51,6 +52,9 @@ struct RunOptions {
   Duration host_per_call{};
   TraceObserver* observer = nullptr;
   FoldMode fold = FoldMode::Auto;  ///< changes no result but its `events` and `folding`
+  /// Of folding: where there are more ends of connections and links than that, they are not compared
+  /// all with all, and only shifts of ranks are looked for (fold_shift.hpp). Changes no result either.
+  std::size_t most_compared = std::size_t{1} << 24U;
   /// Called with how a workload is folded before it is executed; what it throws ends the run.
   std::function<void(const Folding&)> admit;
   bool critical_path = false;  ///< keep back pointers; memory grows with the length of the path

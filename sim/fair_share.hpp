@@ -33,9 +33,10 @@ struct ResourceUse {
 };
 
 struct FairShareFlow {
-  std::span<const ResourceUse> uses;  ///< at least one; no resource twice
-  std::uint32_t weight = 1;           ///< fair-share weight
-  std::uint32_t multiplicity = 1;     ///< counts as that many equal flows
+  std::span<const ResourceUse>
+      uses;                        ///< at least one; of a resource used in several parts one each
+  std::uint32_t weight = 1;        ///< fair-share weight
+  std::uint32_t multiplicity = 1;  ///< counts as that many equal flows
   /// The most that each single flow can do whatever the resources have, in units of 2^-10 B/s; 0: no
   /// such limit.
   std::int64_t cap = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/state_record.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -54,6 +55,7 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Trans
   transfer.tag = tag;
   transfer.terms = terms;
   weighted_ = weighted_ || terms.weight != 1;
+  transfer.under_way = true;
   ++under_way_;
   if (bytes == Bytes(0)) {
     transfer.departure = now;
@@ -151,6 +153,7 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
   }
   ++transfer.birth;
   ++transfer.generation;
+  transfer.under_way = false;
   transfer.scheduled = false;
   transfer.booked = false;
   transfers_.give_back(id);
@@ -242,6 +245,30 @@ Duration FlowNetwork::wire_time(TransferId id) {
   const Alone alone = entry->second;
   alone_.erase(entry);
   return checked_add(alone.updated - transfer.start, transfer_time_fine(alone.left, full_rate));
+}
+
+void FlowNetwork::append_state(std::span<const std::uint32_t> number_of_tag,
+                               detail::StateRecord& record) const {
+  std::vector<std::pair<std::uint32_t, TransferId>> order;
+  for (std::size_t i = 0; i < transfers_.size(); ++i) {
+    const Transfer& transfer = transfers_[TransferId(i)];
+    if (transfer.under_way) {
+      order.emplace_back(number_of_tag[transfer.tag], TransferId(i));
+    }
+  }
+  std::ranges::sort(order);
+  record.add(order.size());
+  for (const auto& [number, id] : order) {
+    const Transfer& transfer = transfers_[id];
+    record.add(std::uint64_t{number})
+        .add(transfer.left)
+        .add(static_cast<std::uint64_t>(transfer.rate.numerator))
+        .add(static_cast<std::uint64_t>(transfer.rate.denominator))
+        .add(transfer.start)
+        .add(transfer.updated)
+        .add(transfer.departure)
+        .add((std::uint64_t{transfer.bottleneck.value()} << 1U) | (transfer.of_link ? 1U : 0U));
+  }
 }
 
 }  // namespace collsim

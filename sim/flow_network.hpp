@@ -40,6 +40,10 @@
 
 namespace collsim {
 
+namespace detail {
+class StateRecord;
+}  // namespace detail
+
 class FlowNetwork final : public Network {
  public:
   /// `few`: transfers of a group that are not searched; no result depends on it.
@@ -59,6 +63,15 @@ class FlowNetwork final : public Network {
   [[nodiscard]] std::span<const LinkUse> link_use() const override { return usage_.uses(); }
   [[nodiscard]] std::size_t transfers_under_way() const override { return under_way_; }
   [[nodiscard]] bool contention_ignored() const override { return false; }
+
+  /// Writes down what transfers are under way and what becomes of them, in the order of the numbers that
+  /// their tags have. Requires: settled; capacities have not changed during the run.
+  void append_state(std::span<const std::uint32_t> number_of_tag,
+                    detail::StateRecord& record) const;
+  /// As link_use(), with the time that links have been busy up to now.
+  [[nodiscard]] std::vector<LinkUse> link_use_until(Time now) const {
+    return usage_.uses_until(now);
+  }
 
  private:
   /// What searches and solutions ask about comes first, in a cache line of its own.
@@ -85,7 +98,8 @@ class FlowNetwork final : public Network {
     bool booked = false;     ///< in what its links give; not before it shares one
     bool scheduled = false;  ///< its departure event of this generation is in the queue
     bool capacity_changed = false;  ///< has an entry in alone_
-    bool grouped = false;           ///< among the few of its group; then on no link's list
+    bool under_way = false;
+    bool grouped = false;  ///< among the few of its group; then on no link's list
   };
   /// A transfer on a link; out of date when the births differ.
   struct Occupant {

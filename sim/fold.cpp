@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "sim/fold_graph.hpp"
+#include "sim/fold_shift.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
@@ -136,13 +137,6 @@ std::shared_ptr<const Communicator> representatives(const FoldedProgram& program
   return std::make_shared<const Communicator>(std::move(gpus));
 }
 
-/// Throws: NotFolded where a path would cross the link of a class in different parts.
-void check_paths(const FoldGraph& graph, const FoldPlan& plan) {
-  if (!graph.can_cross(plan.links)) {
-    throw NotFolded{"paths cross links that are alike in different parts"};
-  }
-}
-
 void count(Folding& folding, const FoldPlan& plan, const FoldJobs& jobs, const Cluster& cluster) {
   std::vector<const FoldedProgram*> seen;
   for (const auto& program : plan.programs) {
@@ -168,26 +162,56 @@ void count(Folding& folding, const FoldPlan& plan, const FoldJobs& jobs, const C
   }
 }
 
+/// The jobs' programs over the links of their classes, without a workload.
+struct FoldedJobs {
+  std::vector<std::shared_ptr<const FoldedProgram>> programs;  ///< by job
+  LinkClasses links;
+};
+
+/// Everything compared with everything. Throws: NotFolded.
+FoldedJobs compared(const Cluster& cluster, const RunOptions& options, FoldJobs& jobs) {
+  const FoldGraph graph(cluster, options, jobs.jobs);
+  const Partition partition = stable_partition(graph.graph());
+  FoldedJobs folded{{}, link_classes(cluster, graph, partition)};
+  for (const FoldJob& job : jobs.jobs) {
+    folded.programs.push_back(folded_program(job, partition));
+  }
+  return folded;
+}
+
+/// Where that is too much, a shift of the ranks. Throws: NotFolded.
+FoldedJobs folded_jobs(const Cluster& cluster, const RunOptions& options, FoldJobs& jobs) {
+  try {
+    return compared(cluster, options, jobs);
+  } catch (const NotFolded& why) {
+    if (!why.too_much || jobs.jobs.size() != 1) {
+      throw;
+    }
+    std::optional<ShiftFold> shift = fold_by_shift(cluster, options, jobs.jobs.front());
+    if (!shift) {
+      throw;
+    }
+    return {{std::move(shift->program)}, std::move(shift->links)};
+  }
+}
+
 std::unique_ptr<const FoldPlan> plan_of(const Cluster& cluster, const Workload& workload,
                                         const RunOptions& options, Folding& folding) {
   FoldJobs jobs = jobs_of(cluster, workload);
-  FoldGraph graph(cluster, options, jobs.jobs);
-  const Partition partition = stable_partition(graph.graph());
-  std::vector<std::shared_ptr<const FoldedProgram>> programs;
+  FoldedJobs folded = folded_jobs(cluster, options, jobs);
   std::vector<std::shared_ptr<const Communicator>> communicators;
-  for (const FoldJob& job : jobs.jobs) {
-    programs.push_back(folded_program(job, partition));
-    communicators.push_back(representatives(*programs.back()));
+  for (const auto& program : folded.programs) {
+    communicators.push_back(representatives(*program));
   }
-  auto plan = std::make_unique<FoldPlan>(FoldPlan{{}, {}, link_classes(cluster, graph, partition)});
+  auto plan = std::make_unique<FoldPlan>(FoldPlan{{}, {}, std::move(folded.links)});
   for (std::size_t i = 0; i < workload.operations.size(); ++i) {
     const std::size_t job = jobs.of_operation[i];
     Collective collective;
-    collective.program = programs[job];
+    collective.program = folded.programs[job];
     collective.communicator = communicators[job];
     collective.launch = std::get<Collective>(workload.operations[i]).launch;
     plan->workload.operations.emplace_back(std::move(collective));
-    plan->programs.push_back(programs[job]);
+    plan->programs.push_back(folded.programs[job]);
   }
   count(folding, *plan, jobs, cluster);
   if (folding.lanes.classes == folding.lanes.all) {
@@ -196,7 +220,6 @@ std::unique_ptr<const FoldPlan> plan_of(const Cluster& cluster, const Workload& 
                     "--set fabric.routing=static, and a size that leaves equal chunks"}
         : NotFolded{"no two lanes do the same over paths that are alike"};
   }
-  check_paths(graph, *plan);
   folding.folded = true;
   return plan;
 }

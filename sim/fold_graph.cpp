@@ -1,7 +1,6 @@
 #include "sim/fold_graph.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "sim/messages.hpp"
 #include "topology/error.hpp"
@@ -10,9 +9,8 @@ namespace collsim::detail {
 
 namespace {
 
-/// Limits of what comparing may take: a second or so, and some hundred megabytes.
-constexpr std::uint64_t most_steps = std::uint64_t{1} << 22U;
-constexpr std::size_t most_edges = std::size_t{1} << 24U;
+/// So many steps may be walked: a second or so.
+constexpr std::uint64_t most_steps = std::uint64_t{1} << 23U;
 
 /// What a vertex or an edge is: the first part of colours and labels.
 enum class Mark : std::uint8_t {
@@ -40,6 +38,7 @@ FoldGraph::FoldGraph(const Cluster& cluster, const RunOptions& options, std::vec
     : cluster_(&cluster),
       options_(&options),
       things_(cluster.graph().links().size() + cluster.graph().devices().size(), no_index),
+      legs_(cluster.graph().gpus().size()),
       budget_{most_steps} {
   for (FoldJob& job : jobs) {
     number_lanes(job);
@@ -61,8 +60,8 @@ void FoldGraph::number_lanes(FoldJob& job) {
   for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
     job.first_lane.push_back(static_cast<Vertex>(graph_.vertices()));
     const std::uint32_t lanes = job.program->lane_count(Rank(rank));
-    if (graph_.vertices() + lanes > most_edges) {
-      throw NotFolded{"there are more lanes than can be compared"};
+    if (graph_.vertices() + lanes > options_->most_compared) {
+      throw NotFolded{"there are more lanes than can be compared", {}, true};
     }
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       graph_.add_vertex(0);
@@ -72,8 +71,8 @@ void FoldGraph::number_lanes(FoldJob& job) {
 }
 
 void FoldGraph::add_job(const FoldJob& job, std::size_t number) {
-  std::size_t edges_of_rank = most_edges;
-  LaneOnGpus at{cluster_, job.program.get(), job.communicator.get(), Rank(0), 0};
+  std::size_t edges_of_rank = options_->most_compared;
+  LaneOnGpus at{cluster_, job.program.get(), job.communicator.get(), Rank(0), 0, &legs_};
   for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
     const Vertex vertex = job.first_rank + rank;
     at.rank = Rank(rank);
@@ -183,14 +182,16 @@ void FoldGraph::add_slot(const FoldJob& job, const LaneOnGpus& at, Vertex vertex
 
 /// Throws: NotFolded if there are too many edges, with so many to come.
 void FoldGraph::check_size(std::size_t to_come) const {
-  if (graph_.edges() + to_come > most_edges) {
-    throw NotFolded{"there are more connections than can be compared one by one"};
+  if (graph_.edges() + to_come > options_->most_compared) {
+    throw NotFolded{
+        "there are more connections than can be compared all with all, and no shift of the "
+        "ranks leaves them as they are",
+        {},
+        true};
   }
 }
 
 void FoldGraph::add_path(Vertex lane, const Route& route, std::uint64_t use) {
-  paths_.push_back({hops_.size(), route.hops.size()});
-  hops_.insert(hops_.end(), route.hops.begin(), route.hops.end());
   const bool sprayed = is_sprayed(route);
   for (std::size_t i = 0; i < route.hops.size(); ++i) {
     const RouteHop& hop = route.hops[i];
@@ -231,12 +232,6 @@ FoldGraph::Vertex FoldGraph::vertex_of_proxy(DeviceId gpu) {
     vertex = graph_.add_vertex(hash_of(Mark::Proxy).value());
   }
   return vertex;
-}
-
-bool FoldGraph::can_cross(const LinkClasses& links) const {
-  return std::ranges::all_of(paths_, [&](const Path& path) {
-    return links.folds(std::span(hops_).subspan(path.first_hop, path.hops));
-  });
 }
 
 }  // namespace collsim::detail

@@ -11,7 +11,6 @@
 #include "sim/connection_route.hpp"
 #include "sim/executor.hpp"
 #include "sim/lane_shape.hpp"
-#include "sim/link_classes.hpp"
 #include "sim/refinement.hpp"
 #include "sim/workload.hpp"
 #include "topology/cluster.hpp"
@@ -22,6 +21,7 @@ namespace collsim::detail {
 struct NotFolded {
   std::string reason;
   std::string remedy{};
+  bool too_much = false;  ///< it takes more than is compared all with all
 };
 
 /// A program on a communicator, however often a workload runs it, and its vertices.
@@ -50,16 +50,7 @@ class FoldGraph {
   /// By link, then by device (the proxy of a GPU): its vertex, or no_index where nobody uses it.
   [[nodiscard]] const std::vector<Vertex>& things() const { return things_; }
 
-  /// Whether all paths cross links of a class in the same parts.
-  [[nodiscard]] bool can_cross(const LinkClasses& links) const;
-
  private:
-  /// Links of a lane: those of a send slot, or of a step through the switch.
-  struct Path {
-    std::size_t first_hop = 0;
-    std::size_t hops = 0;
-  };
-
   void number_lanes(FoldJob& job);
   void add_job(const FoldJob& job, std::size_t number);
   void add_lane(const FoldJob& job, std::size_t number, const LaneOnGpus& at);
@@ -77,8 +68,7 @@ class FoldGraph {
   const RunOptions* options_;
   LabelledGraph graph_;
   std::vector<Vertex> things_;
-  std::vector<Path> paths_;
-  std::vector<RouteHop> hops_;  ///< of paths
+  LegMemory legs_;
   StepBudget budget_;
   bool joins_ = false;
 };

@@ -56,6 +56,11 @@ class FoldedProgram final : public Program {
     const LaneClass& at = lane_class(rank, lane);
     return whole_->schedule(at.rank, at.lane);
   }
+  [[nodiscard]] std::optional<StepPeriod> period(Rank rank, std::uint32_t lane) const override {
+    const LaneClass& at = lane_class(rank, lane);
+    return whole_->period(at.rank, at.lane);
+  }
+  [[nodiscard]] bool reduces_in_network() const override { return whole_->reduces_in_network(); }
   [[nodiscard]] Bytes scratch_bytes(Rank rank) const override {
     return whole_->scratch_bytes(of(rank).first);
   }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "topology/units.hpp"
+
 namespace collsim {
 
 /// Whether lanes that do the same at the same times are simulated once.
@@ -29,6 +31,9 @@ struct Folding {
   FoldedCount links;   ///< that carry something
   std::string reason;  ///< why not; empty where it was
   std::string remedy;  ///< what would help, if anything does: "--set fabric.routing=static"
+  // Of a steady state (see steady_state.hpp):
+  std::uint64_t periods_skipped = 0;
+  Duration period{};
 };
 
 }  // namespace collsim

@@ -22,6 +22,11 @@ class PhaseGroup {
   /// whether lowest() rose, so that there may be waiters to release.
   [[nodiscard]] bool leave(std::uint64_t phase, std::uint32_t lane, Time now);
 
+  /// Nobody is in any phase; to be entered anew. Requires: the instant is over.
+  void clear() {
+    phases_.clear();
+    passed_.clear();
+  }
   /// All lanes have completed all their steps of phases below this one.
   [[nodiscard]] std::uint64_t lowest() const {
     return phases_.empty() ? std::numeric_limits<std::uint64_t>::max() : phases_.front().phase;

@@ -317,11 +317,15 @@ LaneOnGpus LaneEngine::lane_on_gpus(const OperationState& operation, std::uint32
   const Rank rank = operation.lanes[index].rank;
   const std::uint32_t number = operation.lane_number(index);
   if (operation.folded == nullptr) {
-    return {cluster_, operation.program, operation.communicator, rank, number};
+    return {cluster_, operation.program, operation.communicator, rank, number, &legs_};
   }
   const LaneClass& alike = operation.folded->lane_class(rank, number);
-  return {cluster_, &operation.folded->whole(), &operation.folded->communicator(), alike.rank,
-          alike.lane};
+  return {cluster_,
+          &operation.folded->whole(),
+          &operation.folded->communicator(),
+          alike.rank,
+          alike.lane,
+          &legs_};
 }
 
 void LaneEngine::forget_targets(LaneState& lane) {

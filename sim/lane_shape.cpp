@@ -105,17 +105,34 @@ std::optional<LaneShape> shape_of(const Program& program, Rank rank, std::uint32
     return shape;
   }
   const std::uint64_t steps = program.step_count(rank, lane);
-  if (steps > budget.left) {
+  // Of steps that repeat, the first ones.
+  const StepPeriod period = program.period(rank, lane).value_or(StepPeriod{});
+  const std::uint64_t begin = period.first + period.length;
+  const std::uint64_t end = std::max(period.end, begin);
+  const std::uint64_t to_walk = period.length == 0 ? steps : begin + (steps - end);
+  if (to_walk > budget.left) {
     return std::nullopt;
   }
-  budget.left -= steps;
+  budget.left -= to_walk;
   const bool costly = costs && program.lane(rank, lane).protocol != WireProtocol::None;
   Walk walk(program, rank, costly);
   for (std::uint64_t index = 0; index < steps; ++index) {
-    walk.add(program.step(rank, lane, index));
+    if (period.length != 0 && index == begin) {
+      index = end;
+    }
+    if (index < steps) {
+      walk.add(program.step(rank, lane, index));
+    }
   }
   LaneShape shape = walk.finish(steps);
-  shape.hash = SequenceHash().add(walked).add(shape.hash).value();
+  shape.hash = SequenceHash()
+                   .add(walked)
+                   .add(period.first)
+                   .add(period.length)
+                   .add(period.end)
+                   .add(period.phases)
+                   .add(shape.hash)
+                   .value();
   return shape;
 }
 

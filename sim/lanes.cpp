@@ -35,7 +35,7 @@ std::string place_of(const OperationState& operation, std::uint32_t lane) {
 
 LaneEngine::LaneEngine(const Cluster& cluster, const Workload& workload, const RunOptions& options,
                        const FoldPlan* plan, EventQueue& queue, Network& network,
-                       CriticalPaths& critical_paths)
+                       CriticalPaths& critical_paths, bool traced)
     : options_(&options),
       plan_(plan),
       queue_(&queue),
@@ -43,8 +43,9 @@ LaneEngine::LaneEngine(const Cluster& cluster, const Workload& workload, const R
       critical_paths_(&critical_paths),
       layout_(cluster.graph().levels().size(),
               options.costs != nullptr ? charged_items(workload) : CostItemSet{}),
-      width_(layout_.size()),
+      width_(layout_.size() + (traced ? 1 : 0)),
       cluster_(&cluster),
+      legs_(cluster.graph().gpus().size()),
       routes_(cluster, network, options.costs, plan == nullptr ? nullptr : &plan->links),
       messages_(width_),
       operations_(workload.operations.size()) {}

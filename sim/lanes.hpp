@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,11 +17,13 @@
 #include "sim/critical_path.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/executor.hpp"
+#include "sim/flow_network.hpp"
 #include "sim/fold.hpp"
 #include "sim/lane_state.hpp"
 #include "sim/messages.hpp"
 #include "sim/network.hpp"
 #include "sim/open_routes.hpp"
+#include "sim/state_record.hpp"
 
 namespace collsim::detail {
 
@@ -50,10 +53,11 @@ struct HandOff {
 class LaneEngine {
  public:
   /// Requires: everything outlives the engine.
-  /// `plan`: null where every lane is executed.
+  /// `plan`: null where every lane is executed. `traced`: vectors of attribution carry, behind their parts,
+  /// where they come from (see mark_origins).
   LaneEngine(const Cluster& cluster, const Workload& workload, const RunOptions& options,
              const FoldPlan* plan, EventQueue& queue, Network& network,
-             CriticalPaths& critical_paths);
+             CriticalPaths& critical_paths, bool traced = false);
 
   /// Sets up the lanes of all ranks.
   void activate(OperationId operation, const Collective& collective);
@@ -83,6 +87,30 @@ class LaneEngine {
   [[nodiscard]] std::uint64_t transfers() const { return transfers_; }
   [[nodiscard]] const MessagePool& messages() const { return messages_; }
   [[nodiscard]] const AttributionLayout& layout() const { return layout_; }
+  /// Of vectors of attribution.
+  [[nodiscard]] std::size_t width() const { return width_; }
+
+  // lane_periods.cpp: what repeats, for steady_state.hpp. Of the first operation, and of no other.
+  /// The first lane that does something. Absent: not all lanes repeat.
+  [[nodiscard]] std::optional<std::uint32_t> prepare_periods();
+  /// Requires: prepare_periods() has found one.
+  [[nodiscard]] const StepPeriod& period(std::uint32_t lane) const { return periods_[lane]; }
+  [[nodiscard]] bool has_reached(std::uint32_t lane, std::uint64_t step) const {
+    return operations_.front() != nullptr && operations_.front()->lanes[lane].step >= step;
+  }
+  /// Writes down how all stands, relative to now and to so many periods of each lane, and puts messages in
+  /// an order. False: some lane does not repeat now. Requires: the instant is over.
+  [[nodiscard]] bool append_state(std::uint64_t periods, const FlowNetwork& network,
+                                  StateRecord& record);
+  /// The vectors of all lanes, then of the messages in order. Requires: append_state() at this instant, as
+  /// for mark_origins().
+  [[nodiscard]] std::vector<std::int64_t> rows();
+  /// Each of these vectors comes from itself from now on: has its number behind its parts.
+  void mark_origins();
+  /// Periods that all lanes can be counted on by and still repeat.
+  [[nodiscard]] std::uint64_t periods_left() const;
+  /// Counts all lanes on, as if they had done so many periods.
+  void skip(std::uint64_t periods);
   /// Throws: InternalError if bytes on a link are not those sent, or something is still under way.
   void check_finished();
 
@@ -156,6 +184,12 @@ class LaneEngine {
   void keep_order(OperationState& operation, std::uint32_t message);
   Duration add_network_delay(const OperationState& operation, std::uint32_t message);
 
+  // lane_periods.cpp
+  [[nodiscard]] bool order_messages();
+  void append_lane(const OperationState& operation, std::uint32_t lane, std::uint64_t periods,
+                   StateRecord& record) const;
+  void append_messages(const OperationState& operation, StateRecord& record) const;
+
   // lane_records.cpp: what observers and the critical path see
   void record_step(const OperationState& operation, std::uint32_t lane) const;
   void record_transfer(const OperationState& operation, const Message& message);
@@ -181,6 +215,7 @@ class LaneEngine {
   AttributionLayout layout_;
   std::size_t width_;
   const Cluster* cluster_;
+  mutable LegMemory legs_;  ///< changes no result
   OpenRoutes routes_;
   MessagePool messages_;
   std::vector<std::unique_ptr<OperationState>> operations_;  ///< by OperationId; null: not active
@@ -191,6 +226,9 @@ class LaneEngine {
   std::unordered_map<std::uint32_t, LinkId> proxies_;      ///< by GPU
   std::unordered_map<std::uint64_t, PathId> proxy_paths_;  ///< by GPU and crowd
   std::uint64_t transfers_ = 0;
+  std::vector<StepPeriod> periods_;              ///< by lane
+  std::vector<std::uint32_t> message_order_;     ///< messages under way
+  std::vector<std::uint32_t> place_of_message_;  ///< in message_order_
 };
 
 }  // namespace collsim::detail

@@ -15,27 +15,17 @@ bool are_equal_parts(const RouteHop& a, const RouteHop& b) {
 
 }  // namespace
 
-bool LinkClasses::folds(std::span<const RouteHop> hops) const {
-  for (std::size_t i = 1; i < hops.size(); ++i) {
-    const std::uint32_t its = class_of(hops[i].link.value());
-    for (std::size_t j = 0; j < i; ++j) {
-      if (class_of(hops[j].link.value()) == its && !are_equal_parts(hops[i], hops[j])) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-// A flow that crosses h of the |A| links of a class is one of `flows`: each of those links carries
-// flows · h / |A| of them.
+// A flow that crosses h of the |A| links of a class in one part is one of `flows`: each of those links
+// carries flows · h / |A| of them in that part.
 CrowdedRoute LinkClasses::folded(const Route& route, std::uint32_t flows) const {
   CrowdedRoute folded;
   folded.route.latency = route.latency;
   std::vector<std::uint64_t> crossings;
   for (const RouteHop& hop : route.hops) {
     const LinkId link(representative(hop.link.value()));
-    const auto known = std::ranges::find(folded.route.hops, link, &RouteHop::link);
+    const auto known = std::ranges::find_if(folded.route.hops, [&](const RouteHop& other) {
+      return other.link == link && are_equal_parts(other, hop);
+    });
     if (known == folded.route.hops.end()) {
       folded.route.hops.push_back({link, hop.share_numerator, hop.share_denominator});
       crossings.push_back(1);

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "sim/messages.hpp"
@@ -48,9 +47,8 @@ class LinkClasses {
   }
   [[nodiscard]] std::uint32_t size(std::uint32_t thing) const { return size_[class_of_[thing]]; }
 
-  /// Whether links of a class are crossed in the same parts.
-  [[nodiscard]] bool folds(std::span<const RouteHop> hops) const;
-  /// The route of `flows` equal flows, one of which it is of. Requires: folds().
+  /// The route of `flows` equal flows, one of which it is of. Where it crosses links of a class in
+  /// different parts, the one that stands for them stands in it once for each part.
   [[nodiscard]] CrowdedRoute folded(const Route& route, std::uint32_t flows) const;
 
  private:

@@ -56,6 +56,16 @@ class LinkUsage {
   [[nodiscard]] std::span<const LinkUse> uses() const {
     return std::span<const LinkUse>(uses_).first(links_);
   }
+  /// The same, with the time that links have been busy up to now.
+  [[nodiscard]] std::vector<LinkUse> uses_until(Time now) const {
+    std::vector<LinkUse> uses(uses_.begin(), uses_.begin() + static_cast<std::ptrdiff_t>(links_));
+    for (std::size_t link = 0; link < links_; ++link) {
+      if (present_[link].flows != 0) {
+        uses[link].busy += now - present_[link].since;
+      }
+    }
+    return uses;
+  }
 
  private:
   struct Present {

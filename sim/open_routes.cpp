@@ -26,24 +26,24 @@ OpenRoutes::OpenRoutes(const Cluster& cluster, Network& network, const CostParam
       levels_(cluster.graph().levels().size()),
       expected_(cluster.graph().links().size()) {}
 
-CrowdedRoute OpenRoutes::crowded(const Route& route, std::uint32_t flows) const {
-  return classes_ == nullptr ? CrowdedRoute{route, {}} : classes_->folded(route, flows);
+CrowdedRoute OpenRoutes::crowded(Route&& route, std::uint32_t flows) const {
+  return classes_ == nullptr ? CrowdedRoute{std::move(route), {}} : classes_->folded(route, flows);
 }
 
-PathId OpenRoutes::open(const ConnectionRoute& connection, std::uint32_t flows) {
+PathId OpenRoutes::open(ConnectionRoute&& connection, std::uint32_t flows) {
   std::optional<LinkId> host;
   if (connection.host) {
     host = hosts_.enter(*connection.host, connection.sender);
   }
-  const PathId id = take(crowded(connection.route, flows), connection.kind, host);
+  const PathId id = take(crowded(std::move(connection.route), flows), connection.kind, host);
   std::ranges::copy(connection.latency_by_level,
                     latencies_.begin() + static_cast<std::ptrdiff_t>(id.index() * levels_));
   paths_[id.index()].sender = connection.sender;
   return id;
 }
 
-PathId OpenRoutes::open_switch(const SwitchRoute& path, std::uint32_t flows) {
-  return take(crowded(path.route, flows), path.kind);
+PathId OpenRoutes::open_switch(SwitchRoute&& path, std::uint32_t flows) {
+  return take(crowded(std::move(path.route), flows), path.kind);
 }
 
 PathId OpenRoutes::open_resource(LinkId resource, std::uint32_t crowd) {

@@ -27,9 +27,9 @@ class OpenRoutes {
              const LinkClasses* classes);
 
   /// Opens the route of a connection for one user. `flows`: equal ones, one of which it is of.
-  PathId open(const ConnectionRoute& connection, std::uint32_t flows);
+  PathId open(ConnectionRoute&& connection, std::uint32_t flows);
   /// Opens the links of a switch (see switch_route).
-  PathId open_switch(const SwitchRoute& path, std::uint32_t flows);
+  PathId open_switch(SwitchRoute&& path, std::uint32_t flows);
   /// Opens one resource that is no link (see Network::add_resource), which so many flows share for each
   /// that is simulated.
   PathId open_resource(LinkId resource, std::uint32_t crowd);
@@ -71,7 +71,7 @@ class OpenRoutes {
   };
   /// `host`: one more resource that it takes, as much as its links.
   PathId take(CrowdedRoute route, PathKind kind, std::optional<LinkId> host = std::nullopt);
-  [[nodiscard]] CrowdedRoute crowded(const Route& route, std::uint32_t flows) const;
+  [[nodiscard]] CrowdedRoute crowded(Route&& route, std::uint32_t flows) const;
   void settle_sent(Path& path);
 
   const Graph* graph_;

@@ -52,7 +52,8 @@ PathTable::PathTable(const Graph& graph) {
 
 PathId PathTable::open(const Route& route, std::span<const std::uint32_t> crowds) {
   COLLSIM_ENSURE(!route.hops.empty(), "a route without links carries no transfer");
-  COLLSIM_ENSURE(!crosses_a_link_twice(route), "a route crosses a link twice");
+  const bool twice = crosses_a_link_twice(route);
+  COLLSIM_ENSURE(!crowds.empty() || !twice, "a route crosses a link twice");
   const std::size_t count = route.hops.size();
   if (free_hops_.size() <= count) {
     free_hops_.resize(count + 1);
@@ -61,6 +62,7 @@ PathId PathTable::open(const Route& route, std::span<const std::uint32_t> crowds
   Path path;
   path.hop_count = static_cast<std::uint32_t>(count);
   path.opening = openings_++;
+  path.crowded = twice;
   if (free_hops_[count].empty()) {
     path.first_hop = static_cast<std::uint32_t>(hops_.size());
     hops_.resize(hops_.size() + count);
@@ -93,13 +95,35 @@ void PathTable::set_capacity(LinkId link, Bandwidth bandwidth) {
   ++version_;
 }
 
+namespace {
+
+/// What flows take of a hop's link by it and by the path's other hops on the same link, for each unit of
+/// their rate: in lowest terms.
+Rate taken_of_link(std::span<const ResourceUse> hops, const ResourceUse& hop) {
+  std::int64_t scale = 1;
+  for (const ResourceUse& other : hops) {
+    if (other.resource == hop.resource) {
+      scale = std::lcm(scale, std::int64_t{other.denominator});
+    }
+  }
+  std::int64_t load = 0;
+  for (const ResourceUse& other : hops) {
+    if (other.resource == hop.resource) {
+      load += scale / other.denominator * other.numerator * other.crowd;
+    }
+  }
+  return {load, scale};
+}
+
+}  // namespace
+
 PathTable::FullRate PathTable::crowded_rate(PathId path, std::uint32_t multiplicity) const {
   FullRate lowest;
   bool first = true;
   for (const ResourceUse& hop : hops(path)) {
-    const Rate alone = exact_rate(capacities_[hop.resource], hop.denominator, hop.numerator);
-    const FullRate candidate{divided(divided(alone, hop.crowd), multiplicity),
-                             LinkId(hop.resource)};
+    const Rate taken = taken_of_link(hops(path), hop);
+    const Rate all = exact_rate(capacities_[hop.resource], taken.denominator, taken.numerator);
+    const FullRate candidate{divided(all, multiplicity), LinkId(hop.resource)};
     const auto order = compare(candidate.rate, lowest.rate);
     if (first || order < 0 || (order == 0 && comes_before(candidate.link, lowest.link))) {
       lowest = candidate;

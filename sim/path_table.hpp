@@ -26,7 +26,8 @@ class PathTable {
  public:
   explicit PathTable(const Graph& graph);
 
-  /// `crowds`: see Network::open. Throws: InternalError if the route has no hop or crosses a link twice.
+  /// `crowds`: see Network::open. Throws: InternalError if the route has no hop or, without crowds, crosses
+  /// a link twice. With crowds a link may stand in it several times, in different parts.
   PathId open(const Route& route, std::span<const std::uint32_t> crowds);
   void close(PathId path);
 
@@ -56,7 +57,8 @@ class PathTable {
     return entry.full_rate;
   }
 
-  /// Whether a link of the path is crossed by several transfers for each one that is started.
+  /// Whether a link of the path is crossed by several transfers for each one that is started, or in several
+  /// parts.
   [[nodiscard]] bool is_crowded(PathId path) const { return paths_[path].crowded; }
   /// The rate of each of them with nothing else about, and the link that sets it (of equals, the first in
   /// order).

@@ -119,6 +119,9 @@ MeasurePlan measure_plan(const MeasureCommand& command) {
 std::uint64_t digest_of(const MeasureCommand& command, const MeasurePlan& plan) {
   Digest digest;
   digest.add(COLLSIM_VERSION);
+  digest.add(command.backend);
+  digest.add(command.gpu.wire);
+  digest.add(command.gpu.graph ? "graph" : "");
   digest.add(command.seed);
   for (const std::uint32_t number :
        {plan.ranks, command.warmup, command.iterations, command.check}) {

@@ -14,7 +14,7 @@ namespace collsim {
 namespace {
 
 void add_tcp_options(CLI::App& app, TcpOptions& options) {
-  const char* const group = "Backend tcp";
+  const char* const group = "Ranks as processes (tcp, cuda, nccl)";
   add_number(app, "--spawn", options.spawn, {1, 1024}, "start so many ranks on this machine")
       ->group(group);
   add_number(app, "--rank", options.rank, {}, "this process's rank (else as mpirun or Slurm say)")
@@ -32,7 +32,7 @@ void add_tcp_options(CLI::App& app, TcpOptions& options) {
 void add_gpu_options(CLI::App& app, GpuOptions& options) {
   const char* const group = "Backend cuda";
   add_choice(
-      app, "--wire", options.wire, {"simple", "ll"},
+      app, "--wire", options.wire, {"simple", "ll", "ll128"},
       "how messages travel: data behind a fence and a count, or in lines with flags (else as "
       "the program says)")
       ->group(group);
@@ -54,7 +54,7 @@ void refuse_without_gpu(const MeasureCommand& command) {
   }
 }
 
-void refuse_without_tcp(const MeasureCommand& command) {
+void refuse_without_processes(const MeasureCommand& command) {
   const TcpOptions& tcp = command.tcp;
   const std::array needs_tcp{std::pair(tcp.spawn.has_value(), "--spawn"),
                              std::pair(tcp.rank.has_value(), "--rank"),
@@ -63,8 +63,12 @@ void refuse_without_tcp(const MeasureCommand& command) {
                              std::pair(tcp.bind != "127.0.0.1", "--bind"),
                              std::pair(!tcp.secret_file.empty(), "--secret-file")};
   for (const auto& [given, option] : needs_tcp) {
-    if (given && !command.is_tcp()) {
+    if (given && !command.is_tcp() && !command.is_gpu()) {
       throw InputError("has no effect on the backend " + command.backend, option, "--backend tcp");
+    }
+    if (given && !command.in_processes()) {
+      throw InputError("has no effect where all ranks are in one process", option,
+                       "--spawn N, or --rank, --world-size and --master");
     }
     if (given && tcp.spawn && std::string(option) != "--spawn") {
       throw InputError("has no effect with --spawn, which starts all ranks itself", option);
@@ -159,7 +163,7 @@ void check_measure_options(const MeasureCommand& command) {
   if (!command.inputs.empty() && (command.backend != "host" || !command.cluster.cluster.empty())) {
     throw InputError("is for the backend host, without a cluster", "--inputs");
   }
-  refuse_without_tcp(command);
+  refuse_without_processes(command);
   refuse_without_gpu(command);
   if (command.cluster.cluster.empty()) {
     refuse_without_cluster(command);

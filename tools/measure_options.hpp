@@ -16,7 +16,7 @@
 
 namespace collsim {
 
-/// Who is who, for the backend whose ranks are processes.
+/// Who is who, where ranks are processes.
 struct TcpOptions {
   std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> world_size;
@@ -28,7 +28,7 @@ struct TcpOptions {
 
 /// For the backend whose ranks are on GPUs.
 struct GpuOptions {
-  std::string wire;  ///< "simple", "ll"; empty: as the program says
+  std::string wire;  ///< "simple", "ll", "ll128"; empty: as the program says
   bool graph = false;
 };
 
@@ -49,6 +49,11 @@ struct MeasureCommand : SeriesOptions {
 
   [[nodiscard]] bool is_tcp() const { return backend == "tcp"; }
   [[nodiscard]] bool is_gpu() const { return backend == "cuda" || backend == "nccl"; }
+  /// A process a rank: always over TCP, on GPUs where an option says so.
+  [[nodiscard]] bool in_processes() const {
+    return is_tcp() ||
+           (is_gpu() && (tcp.spawn || tcp.rank || tcp.world_size || !tcp.master.empty()));
+  }
 };
 
 void add_measure_options(CLI::App& app, MeasureCommand& command);

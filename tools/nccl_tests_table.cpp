@@ -46,10 +46,11 @@ std::string extra_columns(const std::vector<std::string>& cells) {
 }  // namespace
 
 std::string nccl_tests_device(const PerfDevice& line) {
-  return fmt::format(
-      "#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [{:04x}:{:02x}:{:02x}] {}\n",
-      line.rank, line.group, line.process, line.host, line.device, (line.device + 1) >> 8U,
-      (line.device + 1) & 0xffU, 0, line.name);
+  const std::uint32_t made = line.device + 1;
+  const std::string bus =
+      line.bus.empty() ? fmt::format("{:04x}:{:02x}:00", made >> 8U, made & 0xffU) : line.bus;
+  return fmt::format("#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [{}] {}\n", line.rank,
+                     line.group, line.process, line.host, line.device, bus, line.name);
 }
 
 std::string perf_program_name(CollectiveKind kind) {

@@ -58,7 +58,8 @@ struct PerfDevice {
   std::uint32_t group = 0;
   std::uint32_t process = 0;
   std::string host;
-  std::uint32_t device = 0;  ///< of the host; the PCI address that is shown is made of it
+  std::uint32_t device = 0;  ///< of the host
+  std::string bus;           ///< PCI address, "0000:1b:00"; empty: made of `device`
   std::string name;
 };
 [[nodiscard]] std::string nccl_tests_device(const PerfDevice& line);

@@ -105,15 +105,24 @@ Json count_json(const FoldedCount& count) {
   return Json{{"all", count.all}, {"simulated", count.classes}};
 }
 
+Json skipped_json(const Folding& folding) {
+  if (folding.periods_skipped == 0) {
+    return nullptr;
+  }
+  return Json{{"periods", folding.periods_skipped}, {"period_ps", folding.period.count()}};
+}
+
 Json folding_json(const Folding& folding) {
   if (!folding.folded) {
     return Json{{"mode", "none"},
                 {"evaluated", folding.evaluated},
+                {"skipped", skipped_json(folding)},
                 {"reason", folding.reason},
                 {"remedy", folding.remedy.empty() ? Json(nullptr) : Json(folding.remedy)}};
   }
   return Json{{"mode", "space"},
               {"evaluated", folding.evaluated},
+              {"skipped", skipped_json(folding)},
               {"ranks", count_json(folding.ranks)},
               {"lanes", count_json(folding.lanes)},
               {"links", count_json(folding.links)},

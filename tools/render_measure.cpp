@@ -16,17 +16,6 @@ namespace collsim {
 
 namespace {
 
-/// GPUs that have a rank; 0: the ranks are not on GPUs.
-std::uint32_t gpus_of(const std::vector<RankPlace>& places) {
-  std::set<std::uint32_t> gpus;
-  for (const RankPlace& place : places) {
-    if (place.gpu) {
-      gpus.insert(place.gpu->device);
-    }
-  }
-  return static_cast<std::uint32_t>(gpus.size());
-}
-
 std::string device_lines(const std::vector<RankPlace>& places, const MachineFacts& facts,
                          bool is_tcp) {
   std::string text;
@@ -36,6 +25,8 @@ std::string device_lines(const std::vector<RankPlace>& places, const MachineFact
     line.rank = static_cast<std::uint32_t>(&place - places.data());
     line.process = place.process;
     line.host = place.host;
+    // Without its function, which nccl-tests leaves out.
+    line.bus = place.gpu ? place.gpu->bus.substr(0, place.gpu->bus.find('.')) : "";
     line.device = place.gpu ? place.gpu->device : ranks_of_host[place.host]++;
     line.name = place.gpu ? place.gpu->name : facts.cpu + (is_tcp ? " (process)" : " (thread)");
     text += nccl_tests_device(line);
@@ -47,7 +38,7 @@ PerfHeader header_of(const MeasureCommand& command, const MeasurePlan& plan,
                      const MachineFacts& facts, const std::vector<RankPlace>& places) {
   PerfHeader header;
   header.kind = plan.kind;
-  header.threads = command.is_tcp() ? 1 : plan.ranks;
+  header.threads = command.in_processes() ? 1 : plan.ranks;
   header.min = plan.sizes.front();
   header.max = size_of_option(command.max_bytes, "-e");
   header.step_is_factor = command.step_factor > 1;
@@ -67,12 +58,44 @@ PerfHeader header_of(const MeasureCommand& command, const MeasurePlan& plan,
   if (const std::uint32_t gpus = gpus_of(places); gpus > 0 && gpus < plan.ranks) {
     header.notes.push_back(fmt::format("{} share {}: messages between them cross its memory only",
                                        counted(plan.ranks, "rank"), counted(gpus, "GPU")));
+    if (command.backend == "nccl") {
+      header.notes.emplace_back("NCCL_MULTI_RANK_GPU_ENABLE=1, which NCCL has for experiments");
+    } else if (command.in_processes()) {
+      header.notes.emplace_back("processes on one GPU take turns: so do their times");
+    }
   }
   if (const std::uint32_t crowded = crowded_ranks(places, facts); crowded > 0) {
     header.notes.push_back(fmt::format("{} share {}: times are those of taking turns",
                                        counted(crowded, "rank"), counted(facts.cores, "core")));
   }
   return header;
+}
+
+/// How the programs were run, where that is not as they say.
+void add_notes_of_lines(PerfHeader& header, const std::vector<MeasuredLine>& lines) {
+  std::uint64_t emulated = 0;
+  std::uint64_t replaced = 0;
+  std::set<std::string> wires;
+  for (const MeasuredLine& line : lines) {
+    emulated = std::max(emulated, line.out_of_place.emulated_steps);
+    replaced = std::max(replaced, line.out_of_place.replaced_lanes);
+    wires.insert(line.out_of_place.wire);
+  }
+  wires.erase("");
+  if (!wires.empty()) {
+    header.notes.push_back(fmt::format("messages travel as {}", fmt::join(wires, " or ")));
+  }
+  if (replaced > 0) {
+    header.notes.push_back(
+        fmt::format("emulated: {} of a call that would run LL128 run as LL, which needs no NVLink",
+                    counted(replaced, "lane")));
+  }
+  if (emulated > 0) {
+    header.notes.push_back(
+        fmt::format("emulated: {} of a call that NVLink's switch would take are loops over what "
+                    "all ranks have sent",
+                    counted(emulated, "step")));
+  }
 }
 
 double microseconds(Duration time) { return static_cast<double>(time.count()) / 1e6; }
@@ -105,13 +128,35 @@ std::string comparison(const MeasurePlan& plan, const std::vector<MeasuredLine>&
                      table.render("#  "));
 }
 
-std::string launch_of(const MeasureCommand& command) {
-  if (command.is_gpu()) {
-    return command.gpu.graph ? "cuda graph" : "single process";
+/// In the words that parse_launch knows.
+std::string launch_of(const MeasureCommand& command, const std::vector<RankPlace>& places) {
+  if (!command.is_gpu()) {
+    return command.is_tcp() ? "process per rank" : "thread per rank";
   }
-  return command.is_tcp() ? "process per rank" : "thread per rank";
+  const std::string processes = command.in_processes()
+                                    ? "process per GPU"
+                                    : fmt::format("single process -g {}", gpus_of(places));
+  return command.gpu.graph ? processes + ", cuda graph" : processes;
 }
 
+/// Of one line: what is odd about how it was run.
+std::string notes_of(const MeasurePlan& plan, const MeasuredLine& line, const MachineFacts& facts,
+                     const std::vector<RankPlace>& places) {
+  std::vector<std::string> notes;
+  if (crowded_ranks(places, facts) > 0) {
+    notes.emplace_back("more ranks than cores");
+  }
+  if (const std::uint32_t gpus = gpus_of(places); gpus > 0 && gpus < plan.ranks) {
+    notes.push_back(fmt::format("{} on {}", counted(plan.ranks, "rank"), counted(gpus, "GPU")));
+  }
+  if (const ExecutionOutcome& outcome = line.out_of_place; !outcome.wire.empty()) {
+    notes.push_back("wire " + outcome.wire +
+                    (outcome.replaced_lanes > 0 ? " in place of LL128" : ""));
+  }
+  return fmt::format("{}", fmt::join(notes, "; "));
+}
+
+/// Without its rows and notes.
 MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const MeasureCall& call,
                    const MachineFacts& facts, const std::vector<RankPlace>& places) {
   MeasuredRun run;
@@ -134,15 +179,9 @@ MeasuredRun run_of(const MeasureCommand& command, const MeasurePlan& plan, const
   }
   run.software.kernel = facts.kernel;
   run.software.compiler = facts.compiler;
-  run.software.launch = launch_of(command);
+  run.software.launch = launch_of(command, places);
   run.source = fmt::format("collsim {} measure", COLLSIM_VERSION);
   run.date = facts.date;
-  if (crowded_ranks(places, facts) > 0) {
-    run.notes = "more ranks than cores";
-  }
-  if (const std::uint32_t gpus = gpus_of(places); gpus > 0 && gpus < plan.ranks) {
-    run.notes = fmt::format("{} on {}", counted(plan.ranks, "rank"), counted(gpus, "GPU"));
-  }
   return run;
 }
 
@@ -154,8 +193,9 @@ void add_row(MeasuredRun& run, const CollectiveCall& call, const ExecutionOutcom
 }
 
 /// Whether the call belongs in the same table as those of the run.
-bool fits(const MeasuredRun& run, const MeasureCall& call) {
-  return run.type == call.call.type && (!run.redop || *run.redop == call.call.op) &&
+bool fits(const MeasuredRun& run, const MeasureCall& call, const std::string& notes) {
+  return run.notes == notes && run.type == call.call.type &&
+         (!run.redop || *run.redop == call.call.op) &&
          run.software.algorithm == call.out_of_place.algorithm;
 }
 
@@ -177,19 +217,12 @@ std::string render_measure(const MeasureCommand& command, const MeasurePlan& pla
                            const std::vector<MeasuredLine>& lines, const MachineFacts& facts,
                            const std::vector<RankPlace>& places) {
   PerfHeader header = header_of(command, plan, facts, places);
-  std::uint64_t emulated = 0;
   std::vector<PerfRow> rows;
   rows.reserve(lines.size());
   for (const MeasuredLine& line : lines) {
     rows.push_back(line.row);
-    emulated = std::max(emulated, line.out_of_place.emulated_steps);
   }
-  if (emulated > 0) {
-    header.notes.push_back(
-        fmt::format("emulated: {} of a call that NVLink's switch would take are loops over what "
-                    "all ranks have sent",
-                    counted(emulated, "step")));
-  }
+  add_notes_of_lines(header, lines);
   std::string text =
       nccl_tests_header(header, "measured", device_lines(places, facts, command.is_tcp()));
   for (const PerfRow& row : rows) {
@@ -207,11 +240,13 @@ Measurements measurements_of(const MeasureCommand& command, const MeasurePlan& p
   result.hardware.cpu = facts.cpu;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const MeasureCall& call = plan.calls[i];
-    auto run = std::ranges::find_if(result.runs,
-                                    [&](const MeasuredRun& known) { return fits(known, call); });
+    const std::string notes = notes_of(plan, lines[i], facts, places);
+    auto run = std::ranges::find_if(
+        result.runs, [&](const MeasuredRun& known) { return fits(known, call, notes); });
     if (run == result.runs.end()) {
       result.runs.push_back(run_of(command, plan, call, facts, places));
       run = result.runs.end() - 1;
+      run->notes = notes;
     }
     add_row(*run, call.call, lines[i].out_of_place, InPlace::No);
     if (lines[i].in_place) {

@@ -2,28 +2,15 @@
 
 // What `measure` shows: nccl-tests' table, measured beside predicted, and the file of measurements.
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/machine_facts.hpp"
 #include "tools/measure_run.hpp"
+#include "tools/rank_place.hpp"
 #include "validate/measurement.hpp"
 
 namespace collsim {
-
-/// The GPU of a rank.
-struct RankGpu {
-  std::uint32_t device = 0;
-  std::string name;
-};
-
-/// Where a rank runs.
-struct RankPlace {
-  std::string host;
-  std::uint32_t process = 0;
-  std::optional<RankGpu> gpu;  ///< of backends that have any
-};
 
 /// `places` by rank. nccl-tests' table; with a cluster, what was predicted as comment lines behind it.
 [[nodiscard]] std::string render_measure(const MeasureCommand& command, const MeasurePlan& plan,

@@ -171,7 +171,7 @@ std::optional<NicUse> nic_use(const Cluster& cluster) {
   std::vector<std::uint32_t> gpus_of(graph.devices().size(), 0);
   std::optional<Range<std::uint32_t>> per_gpu;
   for (const DeviceId gpu : graph.gpus()) {
-    const std::vector<DeviceId> nics = cluster.router().nics_of(gpu);
+    const std::span<const DeviceId> nics = cluster.router().nics_of(gpu);
     widen(per_gpu, static_cast<std::uint32_t>(nics.size()));
     for (const DeviceId nic : nics) {
       ++gpus_of[nic.index()];

@@ -9,7 +9,6 @@
 
 namespace collsim {
 
-using detail::PathLayers;
 using detail::Scope;
 
 Scope Router::scope_between(DeviceId from, DeviceId to) const {
@@ -25,18 +24,16 @@ Scope Router::scope_between(DeviceId from, DeviceId to) const {
 }
 
 Route Router::route_through(DeviceId from, DeviceId to, std::span<const DeviceId> stops,
-                            std::uint32_t connection) const {
+                            std::uint32_t connection, LegMemory* memory) const {
   Route route;
   DeviceId here = from;
   const auto go_on_to = [&](DeviceId next) {
     if (next == here) {
       return;
     }
-    const PathLayers paths(*graph_, scope_between(here, next), here, next);
-    if (!paths.found()) {
+    if (!append_leg(route, {here, next, connection}, memory)) {
       throw InputError("there is no path from " + graph_->name(here) + " to " + graph_->name(next));
     }
-    append(route, paths, {here, next, connection});
     here = next;
   };
   std::ranges::for_each(stops, go_on_to);

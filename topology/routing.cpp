@@ -15,7 +15,6 @@ namespace collsim {
 
 using detail::PathLayers;
 using detail::PathLink;
-using detail::RouteLeg;
 using detail::Scope;
 
 namespace {
@@ -123,18 +122,23 @@ Router::Router(const Graph& graph, RoutingOptions options)
     : graph_(&graph),
       options_(options),
       nearest_nics_(graph),
+      nic_range_(graph.devices().size()),
       owner_of_nic_(graph.devices().size()),
       index_within_leaf_(indices_within_leaves(graph)),
       nodes_meet_without_nics_(nodes_meet_without_nics(graph)) {
   for (const DeviceId gpu : graph.gpus()) {
-    for (const DeviceId nic : nics_of(gpu)) {
+    const std::vector<DeviceId> chosen = choose_nics(gpu);
+    nic_range_[gpu.index()] = {static_cast<std::uint32_t>(nics_.size()),
+                               static_cast<std::uint32_t>(chosen.size())};
+    nics_.insert(nics_.end(), chosen.begin(), chosen.end());
+    for (const DeviceId nic : chosen) {
       auto& owner = owner_of_nic_[nic.index()];
       owner = owner.value_or(gpu);
     }
   }
 }
 
-std::vector<DeviceId> Router::nics_of(DeviceId gpu) const {
+std::vector<DeviceId> Router::choose_nics(DeviceId gpu) const {
   const std::span<const DeviceId> near = nearest_nics_.of(gpu);
   if (near.empty()) {
     return {};
@@ -155,17 +159,15 @@ bool Router::may_meet_without_nics(DeviceId from, DeviceId to) const {
   return graph_->device(from).node == graph_->device(to).node || nodes_meet_without_nics_;
 }
 
-Route Router::route(DeviceId from, DeviceId to, std::uint32_t connection) const {
+Route Router::route(DeviceId from, DeviceId to, std::uint32_t connection, LegMemory* memory) const {
   const Flow flow{from, to, connection};
   if (may_meet_without_nics(from, to)) {
-    const PathLayers paths(*graph_, Scope::without_nics(), from, to);
-    if (paths.found()) {
-      Route route;
-      append(route, paths, flow);
+    Route route;
+    if (append_leg(route, flow, memory)) {
       return route;
     }
   }
-  if (auto route = route_by_nics(from, to, connection)) {
+  if (auto route = route_by_nics(flow, memory)) {
     return *std::move(route);
   }
   const PathLayers paths(*graph_, Scope::everywhere(), from, to);
@@ -181,8 +183,8 @@ std::vector<Router::Stripe> Router::stripes(DeviceId from, DeviceId to) const {
   if (options_.nic_choice == NicChoice::RailAligned) {
     return aligned_stripes(from, to);
   }
-  const std::vector<DeviceId> out = nics_of(from);
-  const std::vector<DeviceId> in = nics_of(to);
+  const std::span<const DeviceId> out = nics_of(from);
+  const std::span<const DeviceId> in = nics_of(to);
   std::vector<Stripe> result;
   if (out.empty() || in.empty()) {
     return result;
@@ -195,8 +197,8 @@ std::vector<Router::Stripe> Router::stripes(DeviceId from, DeviceId to) const {
 }
 
 std::vector<Router::Stripe> Router::aligned_stripes(DeviceId from, DeviceId to) const {
-  const std::vector<DeviceId> own = nics_of(from);
-  const std::vector<DeviceId> in = nics_of(to);
+  const std::span<const DeviceId> own = nics_of(from);
+  const std::span<const DeviceId> in = nics_of(to);
   const auto node_from = graph_->device(from).node;
   const auto node_to = graph_->device(to).node;
   std::vector<Stripe> result;
@@ -225,52 +227,6 @@ Scope Router::fabric_between(DeviceId out, DeviceId in) const {
     return leaf ? graph_->device(*leaf).group : std::nullopt;
   };
   return Scope::fabric(group_of(out), group_of(in));
-}
-
-std::vector<std::vector<RouteLeg>> Router::legs_by_nics(DeviceId from, DeviceId to) const {
-  std::vector<std::vector<RouteLeg>> rows;
-  for (const Stripe& stripe : stripes(from, to)) {
-    const Scope in_node_from = Scope::within(graph_->device(from).node);
-    std::vector<RouteLeg>& legs = rows.emplace_back();
-    if (stripe.leaves_from != from) {
-      legs.push_back({from, stripe.leaves_from, Scope::without_nics()});
-    }
-    legs.push_back({stripe.leaves_from, stripe.out, in_node_from});
-    if (stripe.out != stripe.in) {
-      legs.push_back({stripe.out, stripe.in, fabric_between(stripe.out, stripe.in)});
-    }
-    legs.push_back({stripe.in, to, Scope::within(graph_->device(to).node)});
-  }
-  return rows;
-}
-
-std::optional<Route> Router::route_by_nics(DeviceId from, DeviceId to,
-                                           std::uint32_t connection) const {
-  std::vector<Route> routes;
-  for (const std::vector<RouteLeg>& legs : legs_by_nics(from, to)) {
-    std::optional<Route> route = route_of(legs, connection);
-    if (!route) {
-      return std::nullopt;
-    }
-    routes.push_back(*std::move(route));
-  }
-  if (routes.empty()) {
-    return std::nullopt;
-  }
-  return routes.size() == 1 ? std::move(routes.front()) : detail::side_by_side(routes);
-}
-
-std::optional<Route> Router::route_of(const std::vector<RouteLeg>& legs,
-                                      std::uint32_t connection) const {
-  Route route;
-  for (const RouteLeg& leg : legs) {
-    const PathLayers paths(*graph_, leg.scope, leg.from, leg.to);
-    if (!paths.found()) {
-      return std::nullopt;
-    }
-    append(route, paths, {leg.from, leg.to, connection});
-  }
-  return route;
 }
 
 void Router::append(Route& route, const PathLayers& paths, const Flow& flow) const {

@@ -26,6 +26,8 @@
 //
 // Ignored: adaptive routing, failures.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,6 +35,7 @@
 #include <vector>
 
 #include "topology/graph.hpp"
+#include "topology/leg_memory.hpp"
 #include "topology/nearest_nic.hpp"
 #include "topology/spec.hpp"
 
@@ -79,8 +82,9 @@ class Router {
   /// Throws, too: RangeError at `fabric.routing` where a route would be sprayed over more than 2^19
   /// paths; std::overflow_error if the latency exceeds the range of Duration.
   /// Requires: from != to. Complexity: proportional to the links near both ends, not to the
-  /// cluster.
-  [[nodiscard]] Route route(DeviceId from, DeviceId to, std::uint32_t connection = 0) const;
+  /// cluster; O(hops) where `memory` knows its parts. A memory serves one router.
+  [[nodiscard]] Route route(DeviceId from, DeviceId to, std::uint32_t connection = 0,
+                            LegMemory* memory = nullptr) const;
 
   /// The route from one GPU to another by way of given devices, in this order: GPUs, CPUs and NICs, of the
   /// sender's node up to a NIC, of the receiver's from there on. From each to the next one the shortest
@@ -89,14 +93,18 @@ class Router {
   /// detail::each_link_once).
   /// Throws: InputError naming both devices if there is no path from one to the next.
   [[nodiscard]] Route route_through(DeviceId from, DeviceId to, std::span<const DeviceId> stops,
-                                    std::uint32_t connection = 0) const;
+                                    std::uint32_t connection = 0,
+                                    LegMemory* memory = nullptr) const;
   /// The CPU with the fewest links from a GPU, within its node; the first of equals. Absent: the GPU
   /// reaches none. Complexity: O(links of the devices met).
   [[nodiscard]] std::optional<DeviceId> cpu_of(DeviceId gpu) const;
 
   /// The NICs by which a GPU's bytes enter its node, and leave it unless rails are aligned; empty where
   /// the node has none it can reach.
-  [[nodiscard]] std::vector<DeviceId> nics_of(DeviceId gpu) const;
+  [[nodiscard]] std::span<const DeviceId> nics_of(DeviceId gpu) const {
+    const NicRange& range = nic_range_[gpu.index()];
+    return std::span(nics_).subspan(range.first, range.count);
+  }
 
   /// Whether search 1 comes first.
   [[nodiscard]] bool may_meet_without_nics(DeviceId from, DeviceId to) const;
@@ -119,6 +127,16 @@ class Router {
     std::vector<std::uint32_t> numbers;  ///< by tier: which of the links up
     std::vector<LinkId> down;            ///< the links that lead to it from above
   };
+  /// The NICs of a GPU, in nics_.
+  struct NicRange {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  /// The devices at which one part of a stripe ends and the next begins: the sender first.
+  struct StripeEnds {
+    std::array<DeviceId, 5> devices;
+    std::size_t count = 0;
+  };
   /// What tells a path apart for the choice between equals.
   struct Flow {
     DeviceId from;
@@ -132,10 +150,12 @@ class Router {
   [[nodiscard]] detail::Scope scope_between(DeviceId from, DeviceId to) const;
   [[nodiscard]] std::vector<Stripe> stripes(DeviceId from, DeviceId to) const;
   [[nodiscard]] std::vector<Stripe> aligned_stripes(DeviceId from, DeviceId to) const;
-  [[nodiscard]] std::optional<Route> route_by_nics(DeviceId from, DeviceId to,
-                                                   std::uint32_t connection) const;
-  [[nodiscard]] std::optional<Route> route_of(const std::vector<detail::RouteLeg>& legs,
-                                              std::uint32_t connection) const;
+  [[nodiscard]] static StripeEnds ends_of(DeviceId from, const Stripe& stripe, DeviceId to);
+  [[nodiscard]] std::vector<DeviceId> choose_nics(DeviceId gpu) const;
+  [[nodiscard]] std::optional<Route> route_by_nics(const Flow& flow, LegMemory* memory) const;
+  [[nodiscard]] bool append_stripe(Route& route, const StripeEnds& ends, std::uint32_t connection,
+                                   LegMemory* memory) const;
+  [[nodiscard]] bool append_leg(Route& route, const Flow& leg, LegMemory* memory) const;
   /// Adds the way along shortest paths that the routing chooses.
   void append(Route& route, const detail::PathLayers& paths, const Flow& flow) const;
   template <class Choose>
@@ -147,6 +167,8 @@ class Router {
   const Graph* graph_;
   RoutingOptions options_;
   detail::NearestNics nearest_nics_;
+  std::vector<DeviceId> nics_;       ///< GPU by GPU
+  std::vector<NicRange> nic_range_;  ///< by device; GPUs alone have one
   std::vector<std::optional<DeviceId>>
       owner_of_nic_;                              ///< by device: the first GPU that uses the NIC
   std::vector<std::uint32_t> index_within_leaf_;  ///< by device: its order among its leaf's

@@ -29,6 +29,7 @@ class CollNetLanes : public Program {
   [[nodiscard]] std::uint32_t lane_count(Rank rank) const override;
   [[nodiscard]] Bytes scratch_bytes(Rank rank) const override;
   [[nodiscard]] std::uint32_t channels() const override { return channels_; }
+  [[nodiscard]] bool reduces_in_network() const override { return true; }
   [[nodiscard]] std::uint32_t chunks() const override {
     return static_cast<std::uint32_t>(loops());
   }

@@ -43,6 +43,10 @@ class ConnectedProgram final : public Program {
   [[nodiscard]] std::optional<LaneSchedule> schedule(Rank rank, std::uint32_t lane) const override {
     return program_->schedule(rank, lane);
   }
+  [[nodiscard]] std::optional<StepPeriod> period(Rank rank, std::uint32_t lane) const override {
+    return program_->period(rank, lane);
+  }
+  [[nodiscard]] bool reduces_in_network() const override { return program_->reduces_in_network(); }
   [[nodiscard]] Bytes scratch_bytes(Rank rank) const override {
     return program_->scratch_bytes(rank);
   }

@@ -10,8 +10,6 @@ namespace collsim::nccl {
 
 namespace {
 
-constexpr std::uint64_t slots_of_half = 8;
-
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) {
   return divided_up(value, unit) * unit;
 }
@@ -93,6 +91,17 @@ std::uint64_t NvlsLanes::loops(std::uint32_t channel) const {
   }
   return static_cast<std::uint64_t>(
       divided_up(execution_.work[channel].count, loop_elements(channel)));
+}
+
+std::uint64_t NvlsLanes::whole_loops(std::uint32_t channel) const {
+  const std::int64_t pieces = execution_.work[channel].count / loop_elements(channel);
+  if (!execution_.interleaved) {
+    return static_cast<std::uint64_t>(pieces);
+  }
+  // Pieces number `channel`, `channel` + all, ….
+  const auto all = std::max<std::int64_t>(channels(), 1);
+  const std::int64_t from_own = pieces - std::int64_t{execution_.work[channel].channel};
+  return from_own <= 0 ? 0 : static_cast<std::uint64_t>(divided_up(from_own, all));
 }
 
 NvlsLanes::Block NvlsLanes::own_block(std::uint32_t channel, std::uint64_t loop) const {
@@ -192,6 +201,20 @@ std::uint64_t NvlsLanes::step_count(Rank rank, std::uint32_t lane) const {
     return loops(place.channel) * head_count();
   }
   return head_number(rank) ? loops(place.channel) * steps_per_loop(rank, place) : 0;
+}
+
+std::optional<StepPeriod> NvlsLanes::period(Rank rank, std::uint32_t lane) const {
+  const LanePlace place = place_of(lane);
+  const std::uint64_t all = std::max<std::uint64_t>(loops(place.channel), 1);
+  const std::uint64_t whole = whole_loops(place.channel);
+  const std::uint64_t steps = step_count(rank, lane) / all;
+  if (whole <= settling_loops() + 1 || steps == 0) {
+    return std::nullopt;
+  }
+  StepPeriod period{settling_loops() * steps, steps, whole * steps, 0};
+  period.phases =
+      step(rank, lane, period.first + steps).phase - step(rank, lane, period.first).phase;
+  return period;
 }
 
 Step NvlsLanes::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {

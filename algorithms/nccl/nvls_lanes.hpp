@@ -46,6 +46,9 @@ class NvlsLanes : public Program {
   [[nodiscard]] Lane lane(Rank rank, std::uint32_t lane) const override;
   [[nodiscard]] std::uint64_t step_count(Rank rank, std::uint32_t lane) const override;
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override;
+  /// Of the loops with whole blocks, from the first one on that uses a slot again.
+  [[nodiscard]] std::optional<StepPeriod> period(Rank rank, std::uint32_t lane) const override;
+  [[nodiscard]] bool reduces_in_network() const override { return true; }
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
                                    std::uint32_t slot) const override;
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
@@ -80,6 +83,8 @@ class NvlsLanes : public Program {
   [[nodiscard]] virtual std::uint64_t reading_step(Rank, std::uint32_t /*channel*/) const {
     return 0;
   }
+  /// Loops after which each does what the one before it did, while blocks are whole.
+  [[nodiscard]] virtual std::uint64_t settling_loops() const { return slots_of_half; }
   /// Which lane of a head writes to the staging buffers of all; with the last step of its loop it no
   /// longer needs them.
   [[nodiscard]] virtual NvlsRole writer(Rank head, std::uint32_t channel) const = 0;
@@ -106,10 +111,15 @@ class NvlsLanes : public Program {
   [[nodiscard]] std::uint32_t others() const { return ranks_per_node_ - 1; }
 
   [[nodiscard]] std::uint64_t loops(std::uint32_t channel) const;
+  /// Those before the first one in which some block is not whole.
+  [[nodiscard]] std::uint64_t whole_loops(std::uint32_t channel) const;
   /// A head's block of a loop, in a buffer that holds those of all heads.
   [[nodiscard]] Block block(std::uint32_t channel, std::uint64_t loop, std::uint32_t head) const;
   /// A rank's own block of a loop, of AllGather's input and ReduceScatter's output.
   [[nodiscard]] Block own_block(std::uint32_t channel, std::uint64_t loop) const;
+
+  /// Of each half of a staging buffer.
+  static constexpr std::uint64_t slots_of_half = 8;
 
   /// The slot of the staging buffer for what is to be reduced, or for results.
   enum class Half : std::uint8_t { Reduce, Broadcast };

@@ -29,6 +29,7 @@ class NvlsNetworkProgram final : public NvlsLanes {
 
  protected:
   [[nodiscard]] std::uint32_t threads(Rank, LanePlace place) const override;
+  [[nodiscard]] std::uint64_t settling_loops() const override { return under_way + slots_of_half; }
   [[nodiscard]] std::uint64_t steps_per_loop(Rank rank, LanePlace place) const override {
     if (place.role == NvlsRole::Network) {
       return node_of(rank) == 0 ? 1 : 0;

@@ -262,6 +262,8 @@ TEST_CASE("random programs on random machines give the same, folded") {
     RunOptions options;
     options.network = any_of({NetworkModel::Flow, NetworkModel::Flow, NetworkModel::Ideal});
     options.costs = any_of({0, 1}) == 0 ? nullptr : &costs;
+    // Compared all with all, or shifted.
+    options.most_compared = any_of({options.most_compared, std::size_t{0}});
     const auto folded = run(cluster, workload, options, FoldMode::Require);
     RC_CLASSIFY(folded.has_value());
     if (folded) {

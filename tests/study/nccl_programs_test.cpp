@@ -211,3 +211,64 @@ TEST_CASE("joined channels of sends and receives are all channels, to the picose
     }
   }
 }
+
+namespace {
+
+/// What of a step shows when it is done, without whose bytes they are.
+bool do_the_same(const Step& a, const Step& b) {
+  return a.bytes == b.bytes && a.receives == b.receives && a.sends == b.sends &&
+         a.primitive() == b.primitive() && a.join == b.join &&
+         a.after.has_value() == b.after.has_value() && a.movement == b.movement &&
+         a.continues == b.continues;
+}
+
+/// How many periods of a lane were compared with the one before.
+std::uint64_t compared_periods(const Program& program, Rank rank, std::uint32_t lane) {
+  const std::optional<StepPeriod> period = program.period(rank, lane);
+  if (!period) {
+    return 0;
+  }
+  REQUIRE(period->length > 0);
+  REQUIRE(period->end <= program.step_count(rank, lane));
+  for (std::uint64_t i = period->first; i + period->length < period->end; ++i) {
+    const Step step = program.step(rank, lane, i);
+    const Step later = program.step(rank, lane, i + period->length);
+    REQUIRE(do_the_same(step, later));
+    REQUIRE(later.phase == step.phase + period->phases);
+    if (step.after) {
+      const std::optional<StepPeriod> other = program.period(rank, step.after->lane);
+      REQUIRE(other);
+      REQUIRE(later.after->lane == step.after->lane);
+      REQUIRE(later.after->index == step.after->index + other->length);
+    }
+  }
+  return (period->end - period->first) / period->length;
+}
+
+}  // namespace
+
+TEST_CASE("what NCCL's programs say repeats, repeats") {
+  // One node for NVLS, two for NVLSTree.
+  const auto nodes = GENERATE(1U, 2U);
+  const NcclMachine machine(nodes == 1 ? "dgx-h100" : "dgx-h100-x4", nodes, 8, closed_form_costs);
+  std::uint64_t periods = 0;
+  for (const CollectiveKind kind :
+       {CollectiveKind::AllReduce, CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
+    for (const nccl::Algorithm algorithm : algorithms_of_nccl) {
+      // 400 MB: some channels have more whole loops than others.
+      const CollectiveCall call = machine.call(kind, 400'000'000_B);
+      const std::optional<NcclProgram> built =
+          program_if_any(machine, call, {algorithm, nccl::Protocol::Simple}, ChannelsRun::Each);
+      if (!built) {
+        continue;
+      }
+      CAPTURE(nccl::name(algorithm), name_of(kind));
+      for (std::uint32_t rank = 0; rank < call.ranks; ++rank) {
+        for (std::uint32_t lane = 0; lane < built->program->lane_count(Rank(rank)); ++lane) {
+          periods += compared_periods(*built->program, Rank(rank), lane);
+        }
+      }
+    }
+  }
+  CHECK(periods > 100);
+}

@@ -22,7 +22,7 @@ def main():
                            (["--rank", "1"], "error: --rank: no such option\n"),
                            (["--only"], "error: --only: needs a value\n"),
                            (["--only", "all"],
-                            'error: --only: expected check, smallest, times, nccl or figures, got "all"\n')]:
+                            'error: --only: expected check, smallest, processes, times, nccl or figures, got "all"\n')]:
         done = run(options.driver, *words)
         assert (done.returncode, done.stderr) == (2, message), done
 
@@ -31,12 +31,12 @@ def main():
         if done.returncode != 2:
             print("skipped: there is a GPU: bash tools/gpu_check.sh")
             return 4
-        assert done.stderr.startswith("error: --backend: no GPU: cudaGetDeviceCount says: "), done
+        assert done.stderr.startswith("error: --backend: no GPU: "), done
         done = run("bash", options.script, "--driver", options.driver, "--output-dir", folder)
         assert done.returncode == 2, done
         assert "gpu_check.sh: the check ended with 2" in done.stdout, done
         log = (pathlib.Path(folder) / "gpu_check.log").read_text(encoding="utf-8")
-        assert "no GPU: cudaGetDeviceCount says: " in log, log
+        assert "no GPU: " in log, log
     return 0
 
 

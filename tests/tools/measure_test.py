@@ -221,13 +221,17 @@ class Measure(program.Case):
                      "NCCL cannot be used: .*"),
         ]:
             with self.subTest(backend=backend):
-                done = self.run_program("measure", "all_reduce", "--backend", backend, "-b", "1K", "-e", "1K")
-                if done.returncode == 0:
-                    self.assertEqual(self.rows(done.stdout)[0][5][3], "0")
-                    continue
-                self.assertEqual((done.returncode, done.stdout), (2, ""))
-                self.assertRegex(done.stderr, rf"^error: --backend: ({without_cuda}|"
-                                              r"no GPU: cudaGetDeviceCount says: .+)\nhint: .+\n$")
+                # One process, or two: what is missing is told once.
+                for processes in ([], ["--spawn", "2"]):
+                    done = self.run_program("measure", "all_reduce", "--backend", backend, *processes, "-b", "1K", "-e",
+                                            "1K")
+                    if done.returncode == 0:
+                        self.assertEqual(self.rows(done.stdout)[0][5][3], "0")
+                        continue
+                    self.assertEqual((done.returncode, done.stdout), (2, ""))
+                    self.assertRegex(done.stderr, rf"^error: --backend: ({without_cuda}|no GPU: "
+                                                  r"(CUDA says: .+|CUDA sees 0 devices|NVIDIA's driver is not installed))"
+                                                  r"\nhint: .+\n$")
 
     def test_mistakes_are_told(self):
         for words, message in [
@@ -237,6 +241,11 @@ class Measure(program.Case):
             (["all_reduce", "--backend", "nccl", "--algorithm", "ring"],
              "error: --algorithm: NCCL chooses for itself\n"
              "hint: the variables NCCL_ALGO and NCCL_PROTO are NCCL's own way to force it\n"),
+            *[(["all_reduce", "--backend", backend, "--bind", "10.0.0.1"],
+               "error: --bind: has no effect where all ranks are in one process\n"
+               "hint: --spawn N, or --rank, --world-size and --master\n") for backend in ("cuda", "nccl")],
+            (["all_reduce", "--backend", "nccl", "--spawn", "2", "--ranks", "3"],
+             "error: --ranks: differs from the number of processes, 2\nhint: leave the option out\n"),
             (["all_reduce", "--nodes", "2"], "error: --nodes: has no effect without a cluster\nhint: --cluster NAME\n"),
             *[(["all_reduce", *words], f"error: {words[0]}: has no effect without a cluster\nhint: --cluster NAME\n")
               for words in (["--fold", "auto"], ["--network-model", "flow"], ["--max-transfers", "10"],

@@ -149,8 +149,9 @@ TEST_CASE("a GPU's NIC has the fewest links to it, then the widest way, then the
         best = nic;
         way = path;
       }
-      const std::vector<DeviceId> nics = router.nics_of(gpu);
-      RC_ASSERT(nics == (best ? std::vector{*best} : std::vector<DeviceId>{}));
+      const std::span<const DeviceId> nics = router.nics_of(gpu);
+      RC_ASSERT(std::vector(nics.begin(), nics.end()) ==
+                (best ? std::vector{*best} : std::vector<DeviceId>{}));
     }
   }));
 }
@@ -169,6 +170,30 @@ TEST_CASE("every two GPUs of a cluster are joined by a route that loses no bytes
       for_each_pair(cluster.graph(), [&](DeviceId from, DeviceId to) {
         test::require_sound(cluster.graph(), cluster.router().route(from, to), from, to);
       });
+    }
+  }
+}
+
+TEST_CASE("a router with a memory of legs gives the routes that it gives without") {
+  for (const RoutingKind routing : {RoutingKind::Fixed, RoutingKind::Spray, RoutingKind::Ecmp}) {
+    std::vector<ClusterSpec> specs{test::star(5), test::mesh(5), test::textbook_nodes(3),
+                                   test::dgx_leaf_spine(5, 18, 2, routing)};
+    for (ClusterSpec& spec : specs) {
+      spec.fabric.routing = routing;
+      const Cluster cluster(spec);
+      // One that forgets nearly everything at once, and one of the usual size.
+      LegMemory small(0);
+      LegMemory large(cluster.graph().gpus().size());
+      for (std::uint32_t connection = 0; connection < 3; ++connection) {
+        for_each_pair(cluster.graph(), [&](DeviceId from, DeviceId to) {
+          const Route searched = cluster.router().route(from, to, connection);
+          for (LegMemory* const memory : {&small, &large, &large}) {
+            const Route known = cluster.router().route(from, to, connection, memory);
+            REQUIRE(test::hops(cluster, known) == test::hops(cluster, searched));
+            REQUIRE(known.latency == searched.latency);
+          }
+        });
+      }
     }
   }
 }

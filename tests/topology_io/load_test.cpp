@@ -168,8 +168,8 @@ TEST_CASE("dgx-h100-x4 joins 32 NICs on one switch", "[clusters]") {
   // GPU 5 of node 0 to GPU 2 of node 3: by NIC 5 and NIC 2, 1200 ns (see the node's file).
   const DeviceId from = graph.find_device("node0.gpu5").value();
   const DeviceId to = graph.find_device("node3.gpu2").value();
-  CHECK(graph.name(cluster.router().nics_of(from).at(0)) == "node0.nic5");
-  CHECK(graph.name(cluster.router().nics_of(to).at(0)) == "node3.nic2");
+  CHECK(graph.name(cluster.router().nics_of(from)[0]) == "node0.nic5");
+  CHECK(graph.name(cluster.router().nics_of(to)[0]) == "node3.nic2");
   const Route route = cluster.router().route(from, to);
   CHECK(route.latency == 1'200'000_ps);
   CHECK(compare(route.full_rate(graph), Rate(50_GBps)) == std::strong_ordering::equal);

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "kernels/benchmarks.hpp"
-#include "kernels/cuda_error.hpp"
+#include "kernels/cuda_check.hpp"
 #include "tools/gpu_check/stages.hpp"
 
 namespace collsim {
@@ -18,7 +18,7 @@ constexpr std::size_t array_bytes = std::size_t{512} << 20U;
 
 class FigureList {
  public:
-  FigureList(const Deadline& deadline, StageOutcome& stage, std::vector<GpuFigure>& figures)
+  FigureList(const StageLimit& deadline, StageOutcome& stage, std::vector<GpuFigure>& figures)
       : deadline_(deadline), stage_(stage), figures_(figures) {}
 
   template <class Measure>
@@ -37,7 +37,7 @@ class FigureList {
   }
 
  private:
-  const Deadline& deadline_;
+  const StageLimit& deadline_;
   StageOutcome& stage_;
   std::vector<GpuFigure>& figures_;
 };
@@ -51,6 +51,7 @@ void add_peer_figures(FigureList& list) {
     list.add({"peer_push", settings, 0, "B/s"},
              [=] { return peer_rate(PeerWork::Push, peer, blocks, array_bytes / 4); });
   }
+  list.add({"peer_engine_copy", {}, 0, "B/s"}, [] { return peer_engine_rate(peer, array_bytes); });
   list.add({"peer_flag_round_trip_fenced", {}, 0, "ns"},
            [] { return peer_flag_round_trip(FlagKind::Fenced, peer); });
   list.add({"peer_flag_round_trip_line", {}, 0, "ns"},
@@ -59,12 +60,20 @@ void add_peer_figures(FigureList& list) {
 
 }  // namespace
 
-StageOutcome measure_figures(std::size_t gpus, const Deadline& deadline,
+StageOutcome measure_figures(std::size_t gpus, const StageLimit& deadline,
                              std::vector<GpuFigure>& figures) {
   StageOutcome stage;
   FigureList list(deadline, stage, figures);
+  const bool has_peer = gpus > 1 && gpu_of_ranks(2, GpuUse::Peers).back() == 1;
+  if (has_peer) {
+    enable_peers(2);
+  }
+  // Programs before this have left another one current.
+  COLLSIM_CUDA_CHECK(cudaSetDevice(0));
   list.add({"launch_stream", {}, 0, "ns"}, [] { return launch_time(LaunchBy::Stream); });
   list.add({"launch_graph", {}, 0, "ns"}, [] { return launch_time(LaunchBy::Graph); });
+  list.add({"launch_latency_stream", {}, 0, "ns"}, [] { return launch_latency(LaunchBy::Stream); });
+  list.add({"launch_latency_graph", {}, 0, "ns"}, [] { return launch_latency(LaunchBy::Graph); });
   list.add({"flag_round_trip_fenced", {}, 0, "ns"},
            [] { return flag_round_trip(FlagKind::Fenced); });
   list.add({"flag_round_trip_line", {}, 0, "ns"}, [] { return flag_round_trip(FlagKind::Line); });
@@ -82,7 +91,7 @@ StageOutcome measure_figures(std::size_t gpus, const Deadline& deadline,
            [] { return engine_rate(EngineCopy::HostToDevice, array_bytes); });
   list.add({"device_to_host", {}, 0, "B/s"},
            [] { return engine_rate(EngineCopy::DeviceToHost, array_bytes); });
-  if (gpus > 1 && gpu_of_ranks(2).back() == 1) {
+  if (has_peer) {
     add_peer_figures(list);
   } else {
     stage.notes.emplace_back("no second GPU whose memory the first can use: no figures of peers");

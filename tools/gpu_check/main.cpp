@@ -28,7 +28,8 @@ struct Options {
 };
 
 constexpr std::string_view usage =
-    "usage: gpu_check [--output-dir DIR] [--only check|smallest|times|nccl|figures] [--ranks N] "
+    "usage: gpu_check [--output-dir DIR] [--only check|smallest|processes|times|nccl|figures] "
+    "[--ranks N] "
     "[--seconds N]\n";
 
 std::uint32_t number_of(const std::string& option, const std::string& text) {
@@ -42,7 +43,8 @@ std::uint32_t number_of(const std::string& option, const std::string& text) {
 
 Options parse(const std::vector<std::string>& arguments) {
   Options options;
-  const std::vector<std::string> stages{"check", "smallest", "times", "nccl", "figures"};
+  const std::vector<std::string> stages{"check", "smallest", "processes",
+                                        "times", "nccl",     "figures"};
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
     const std::string& option = arguments[i];
     if (i + 1 == arguments.size()) {
@@ -73,6 +75,22 @@ std::string today() {
   std::array<char, 16> text{};
   gmtime_r(&now, &parts);
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts)};
+}
+
+void print(std::string_view name, const StageOutcome& stage) {
+  std::cout << "== " << name << ": " << stage.done << " done";
+  if (stage.left_out > 0) {
+    std::cout << ", " << stage.left_out << " left out for want of time";
+  }
+  std::cout << ", " << stage.failures.size() << " failed\n";
+  constexpr std::size_t most_shown = 20;
+  for (std::size_t i = 0; i < stage.failures.size() && i < most_shown; ++i) {
+    std::cout << "failed: " << stage.failures[i] << '\n';
+  }
+  for (std::size_t i = 0; i < stage.notes.size() && i < most_shown; ++i) {
+    std::cout << "not run: " << stage.notes[i] << '\n';
+  }
+  std::cout << std::flush;
 }
 
 class Check {
@@ -113,8 +131,6 @@ class Check {
       write("gpu_figures.json", plain_figures(hardware_, facts_.runtime, common_.date, figures));
     }
     if (wants("nccl")) {
-      // Read when NCCL first looks: since 2.30.3 it lets ranks share a GPU.
-      setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
       std::vector<MeasuredRun> runs;
       report("NCCL", time_nccl(options_.ranks, common_, deadline_, runs));
       write_runs("nccl.json", runs);
@@ -134,19 +150,7 @@ class Check {
   }
 
   void report(std::string_view name, const StageOutcome& stage) {
-    std::cout << "== " << name << ": " << stage.done << " done";
-    if (stage.left_out > 0) {
-      std::cout << ", " << stage.left_out << " left out for want of time";
-    }
-    std::cout << ", " << stage.failures.size() << " failed\n";
-    constexpr std::size_t most_shown = 20;
-    for (std::size_t i = 0; i < stage.failures.size() && i < most_shown; ++i) {
-      std::cout << "failed: " << stage.failures[i] << '\n';
-    }
-    for (std::size_t i = 0; i < stage.notes.size() && i < most_shown; ++i) {
-      std::cout << "not run: " << stage.notes[i] << '\n';
-    }
-    std::cout << std::flush;
+    print(name, stage);
     failed_ = failed_ || !stage.failures.empty();
   }
 
@@ -170,7 +174,7 @@ class Check {
 
   Options options_;
   CudaFacts facts_;
-  Deadline deadline_;
+  StageLimit deadline_;
   MeasuredHardware hardware_;
   MeasuredRun common_;
   std::string machine_;
@@ -183,7 +187,13 @@ int check(const std::vector<std::string>& arguments) {
     return 0;
   }
   try {
-    return Check(parse(arguments)).run();
+    const Options options = parse(arguments);
+    if (options.only == "processes") {
+      const StageOutcome stage = check_processes(options.ranks);
+      print("ranks as processes", stage);
+      return stage.failures.empty() ? 0 : 1;
+    }
+    return Check(options).run();
   } catch (const InputError& error) {
     std::cerr << error.render() << '\n';
     return 2;

@@ -1,6 +1,7 @@
 // Programs on the GPU: their data, then their times.
 
 #include <array>
+#include <cstdlib>
 #include <optional>
 
 #include "algorithms/table.hpp"
@@ -14,10 +15,12 @@ namespace collsim {
 
 namespace {
 
-constexpr std::array wires{LaneWire::Simple, LaneWire::Lines};
+constexpr std::array wires{LaneWire::Simple, LaneWire::Lines, LaneWire::WideLines};
 constexpr std::chrono::milliseconds patience{5'000};
 
-std::string wire_name(LaneWire wire) { return wire == LaneWire::Lines ? "LL" : "Simple"; }
+std::string wire_name(LaneWire wire) {
+  return wire == LaneWire::Lines ? "LL" : wire == LaneWire::WideLines ? "LL128" : "Simple";
+}
 
 /// What happened to one program; empty: its data are right.
 struct Ran {
@@ -37,6 +40,8 @@ Ran run(const std::string& name, const Execute& execute) {
   } catch (const InputError& error) {
     ran.note = name + ": " + error.message();
   } catch (const ExecutionError& error) {
+    ran.failure = name + ": " + error.what();
+  } catch (const CudaError& error) {
     ran.failure = name + ": " + error.what();
   }
   return ran;
@@ -60,7 +65,7 @@ std::string name_of_call(const CollectiveCall& call, std::string_view algorithm)
 }
 
 void check_request(const Algorithm& algorithm, const ProgramRequest& request,
-                   const Deadline& deadline, StageOutcome& stage) {
+                   const StageLimit& deadline, StageOutcome& stage) {
   if (!implements(algorithm, request.call.kind) || algorithm.obstacle(request)) {
     return;
   }
@@ -122,12 +127,12 @@ ExecutionRequest timed_request(std::int64_t bytes) {
 }
 
 void time_algorithm(const Algorithm& algorithm, CollectiveKind kind, LaneWire wire,
-                    std::uint32_t ranks, const Deadline& deadline, MeasuredRun& run_of_wire,
+                    std::uint32_t ranks, const StageLimit& deadline, MeasuredRun& run_of_wire,
                     StageOutcome& stage) {
   constexpr std::int64_t largest = std::int64_t{64} << 20U;
   constexpr std::int64_t largest_lines = std::int64_t{1} << 20U;
   for (std::int64_t bytes = 1024; bytes <= largest; bytes *= 16) {
-    if (wire == LaneWire::Lines && bytes > largest_lines) {
+    if (wire != LaneWire::Simple && bytes > largest_lines) {
       return;
     }
     if (deadline.passed()) {
@@ -152,9 +157,49 @@ void time_algorithm(const Algorithm& algorithm, CollectiveKind kind, LaneWire wi
   }
 }
 
+/// Since 2.30.3 it lets ranks share a GPU.
+constexpr const char* sharing_variable = "NCCL_MULTI_RANK_GPU_ENABLE";
+
+void time_calls_of_nccl(const NcclFacts& facts, std::uint32_t ranks, const MeasuredRun& common,
+                        const StageLimit& deadline, std::vector<MeasuredRun>& runs,
+                        StageOutcome& stage) {
+  NcclGroup group(ranks);
+  for (const CollectiveKind kind : all_kinds) {
+    MeasuredRun run = run_for(common, timed_call(kind, ranks, 0), "");
+    run.software.backend = "nccl";
+    run.software.nccl = facts.version;
+    if (gpu_of_ranks(ranks, GpuUse::Any).back() + 1 < ranks) {
+      run.software.environment.emplace_back(sharing_variable, "1");
+      run.notes = std::to_string(ranks) + " ranks share GPUs";
+    }
+    constexpr std::int64_t largest = std::int64_t{64} << 20U;
+    for (std::int64_t bytes = 1024; bytes <= largest; bytes *= 16) {
+      if (deadline.passed()) {
+        ++stage.left_out;
+        break;
+      }
+      ProgramRequest request;
+      request.call = timed_call(kind, ranks, bytes);
+      const auto program = build_program(*applicable_algorithms(request).front(), request);
+      const Ran ran = collsim::run(name_of_call(request.call, "NCCL"),
+                                   [&] { return group.execute(*program, timed_request(bytes)); });
+      count(ran, stage);
+      if (ran.outcome && ran.outcome->time > Duration(0)) {
+        run.rows.push_back({request.call.size(), ran.outcome->time, InPlace::No, false});
+      }
+      if (!ran.failure.empty() && !ran.outcome) {
+        return;  // a group that was aborted cannot be used any more
+      }
+    }
+    if (!run.rows.empty()) {
+      runs.push_back(std::move(run));
+    }
+  }
+}
+
 }  // namespace
 
-StageOutcome check_programs(std::uint32_t ranks, bool smallest, const Deadline& deadline) {
+StageOutcome check_programs(std::uint32_t ranks, bool smallest, const StageLimit& deadline) {
   StageOutcome stage;
   for (const CollectiveKind kind : all_kinds) {
     const std::vector<std::int64_t> counts =
@@ -187,8 +232,8 @@ StageOutcome check_programs(std::uint32_t ranks, bool smallest, const Deadline& 
   return stage;
 }
 
-StageOutcome time_programs(std::uint32_t ranks, const MeasuredRun& common, const Deadline& deadline,
-                           std::vector<MeasuredRun>& runs) {
+StageOutcome time_programs(std::uint32_t ranks, const MeasuredRun& common,
+                           const StageLimit& deadline, std::vector<MeasuredRun>& runs) {
   StageOutcome stage;
   for (const CollectiveKind kind : all_kinds) {
     for (const Algorithm& algorithm : algorithms()) {
@@ -210,49 +255,25 @@ StageOutcome time_programs(std::uint32_t ranks, const MeasuredRun& common, const
   return stage;
 }
 
-StageOutcome time_nccl(std::uint32_t ranks, const MeasuredRun& common, const Deadline& deadline,
+StageOutcome time_nccl(std::uint32_t ranks, const MeasuredRun& common, const StageLimit& deadline,
                        std::vector<MeasuredRun>& runs) {
   StageOutcome stage;
-  NcclFacts facts;
   try {
-    facts = require_nccl();
+    const NcclFacts facts = require_nccl();
+    const std::uint32_t gpus = gpu_of_ranks(ranks, GpuUse::Any).back() + 1;
+    if (gpus < ranks && facts.several_a_gpu) {
+      // Read when NCCL makes its first communicator.
+      setenv(sharing_variable, "1", 1);
+    } else if (gpus < ranks) {
+      ranks = gpus;
+      stage.notes.push_back("NCCL " + facts.version +
+                            " runs one rank a GPU: " + std::to_string(ranks));
+    }
+    time_calls_of_nccl(facts, ranks, common, deadline, runs, stage);
   } catch (const InputError& error) {
     stage.notes.push_back(error.message());
-    return stage;
-  }
-  const std::vector<std::uint32_t> gpus = gpu_of_ranks(ranks);
-  if (gpus.back() + 1 < ranks && !facts.several_a_gpu) {
-    ranks = gpus.back() + 1;
-    stage.notes.push_back("NCCL " + facts.version +
-                          " runs one rank a GPU: " + std::to_string(ranks));
-  }
-  NcclGroup group(ranks);
-  for (const CollectiveKind kind : all_kinds) {
-    MeasuredRun run = run_for(common, timed_call(kind, ranks, 0), "");
-    run.software.backend = "nccl";
-    run.software.nccl = facts.version;
-    constexpr std::int64_t largest = std::int64_t{64} << 20U;
-    for (std::int64_t bytes = 1024; bytes <= largest; bytes *= 16) {
-      if (deadline.passed()) {
-        ++stage.left_out;
-        break;
-      }
-      ProgramRequest request;
-      request.call = timed_call(kind, ranks, bytes);
-      const auto program = build_program(*applicable_algorithms(request).front(), request);
-      const Ran ran = collsim::run(name_of_call(request.call, "NCCL"),
-                                   [&] { return group.execute(*program, timed_request(bytes)); });
-      count(ran, stage);
-      if (ran.outcome && ran.outcome->time > Duration(0)) {
-        run.rows.push_back({request.call.size(), ran.outcome->time, InPlace::No, false});
-      }
-      if (!ran.failure.empty() && !ran.outcome) {
-        return stage;  // a group that was aborted cannot be used any more
-      }
-    }
-    if (!run.rows.empty()) {
-      runs.push_back(std::move(run));
-    }
+  } catch (const CudaError& error) {
+    stage.failures.push_back(std::string("NCCL: ") + error.what());
   }
   return stage;
 }

@@ -13,9 +13,9 @@
 namespace collsim {
 
 /// Until when what has not begun may begin.
-class Deadline {
+class StageLimit {
  public:
-  explicit Deadline(std::chrono::seconds allowed)
+  explicit StageLimit(std::chrono::seconds allowed)
       : end_(std::chrono::steady_clock::now() + allowed) {}
   [[nodiscard]] bool passed() const { return std::chrono::steady_clock::now() > end_; }
 
@@ -30,21 +30,26 @@ struct StageOutcome {
   std::vector<std::string> notes;  ///< what could not be run, and why
 };
 
-/// Every algorithm × collective on so many ranks, in and out of place, over both wires; every type and reduction through one.
+/// Every algorithm × collective on so many ranks, in and out of place, over all wires; every type and reduction through one.
 /// `smallest`: one program a collective, for a memory checker.
 [[nodiscard]] StageOutcome check_programs(std::uint32_t ranks, bool smallest,
-                                          const Deadline& deadline);
+                                          const StageLimit& deadline);
 
-/// Times of all algorithms of all collectives over both wires, appended to `runs`; what ends badly is a failure.
+/// One program a collective with a process a rank; `done` counts ranks. Requires: this process has not used CUDA, which does not
+/// survive a fork.
+[[nodiscard]] StageOutcome check_processes(std::uint32_t ranks);
+
+/// Times of all algorithms of all collectives over all wires, appended to `runs`; what ends badly is a failure.
 [[nodiscard]] StageOutcome time_programs(std::uint32_t ranks, const MeasuredRun& common,
-                                         const Deadline& deadline, std::vector<MeasuredRun>& runs);
+                                         const StageLimit& deadline,
+                                         std::vector<MeasuredRun>& runs);
 
 /// The same calls by NCCL, data checked, on as many ranks as it can take of those asked for.
 [[nodiscard]] StageOutcome time_nccl(std::uint32_t ranks, const MeasuredRun& common,
-                                     const Deadline& deadline, std::vector<MeasuredRun>& runs);
+                                     const StageLimit& deadline, std::vector<MeasuredRun>& runs);
 
 /// The micro-benchmarks.
-[[nodiscard]] StageOutcome measure_figures(std::size_t gpus, const Deadline& deadline,
+[[nodiscard]] StageOutcome measure_figures(std::size_t gpus, const StageLimit& deadline,
                                            std::vector<GpuFigure>& figures);
 
 }  // namespace collsim

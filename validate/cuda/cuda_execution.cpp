@@ -1,85 +1,79 @@
 #include "validate/cuda/cuda_execution.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "kernels/launch.hpp"
 #include "topology/error.hpp"
-#include "validate/execution/execution_error.hpp"
 
 namespace collsim {
 
-struct CudaExecution::Device {
-  int device = 0;
-  std::uint32_t blocks = 0;
-  DeviceBuffer block_tables;
-  DeviceBuffer failure;
-  CudaStream stream;
-  CudaEvent begin;
-  CudaEvent end;
-  kernels::LaunchTable launch{};
-};
+namespace {
+
+WideLines wide_lines_among(const std::vector<std::uint32_t>& gpus) {
+  const int used = gpus.empty() ? 0 : static_cast<int>(gpus.back()) + 1;
+  for (int from = 0; from < used; ++from) {
+    for (int to = 0; to < used; ++to) {
+      if (wide_lines_between(from, to) == WideLines::Torn) {
+        return WideLines::Torn;
+      }
+    }
+  }
+  return WideLines::Carried;
+}
+
+}  // namespace
 
 CudaExecution::CudaExecution(const Program& program, const CudaOptions& options,
                              std::chrono::milliseconds patience)
-    : program_(program, options.wire), options_(options), patience_(patience) {
-  place_ranks();
-  for (Device& device : devices_) {
-    make_blocks(device);
-  }
+    : CudaExecution(program, options, patience, gpu_of_ranks(program.call().ranks, GpuUse::Peers)) {
 }
 
-CudaExecution::~CudaExecution() {
-  // Memory must not go while a kernel that failed elsewhere still runs.
-  for (const Device& device : devices_) {
-    static_cast<void>(cudaSetDevice(device.device));
-    static_cast<void>(cudaDeviceSynchronize());
-  }
-}
-
-void CudaExecution::place_ranks() {
-  const std::vector<std::uint32_t> gpus = gpu_of_ranks(program_.ranks());
+CudaExecution::CudaExecution(const Program& program, const CudaOptions& options,
+                             std::chrono::milliseconds patience,
+                             const std::vector<std::uint32_t>& gpus)
+    : program_(program, choose_wire(program, options.wire, wide_lines_among(gpus))),
+      options_(options) {
   const std::uint32_t used = gpus.empty() ? 0 : gpus.back() + 1;
-  for (std::uint32_t i = 0; i < used; ++i) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(static_cast<int>(i)));
-    for (std::uint32_t peer = 0; peer < used; ++peer) {
-      if (peer == i) {
-        continue;
-      }
-      const cudaError_t answer = cudaDeviceEnablePeerAccess(static_cast<int>(peer), 0);
-      if (answer == cudaErrorPeerAccessAlreadyEnabled) {
-        static_cast<void>(cudaGetLastError());
-      } else {
-        COLLSIM_CUDA_CHECK(answer);
-      }
-    }
-    Device device;
-    device.device = static_cast<int>(i);
-    devices_.push_back(std::move(device));
+  enable_peers(used);
+  place_ranks(gpus);
+  write_tables();
+  for (std::uint32_t device = 0; device < used; ++device) {
+    load(static_cast<int>(device), patience);
   }
+}
+
+void require_allocated(cudaError_t answer, int device, Rank rank, std::size_t bytes) {
+  if (answer == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    throw InputError("the memory of GPU " + std::to_string(device) + " does not suffice: rank " +
+                         std::to_string(rank.value()) + " needs " + std::to_string(bytes) +
+                         " bytes more",
+                     {}, "a smaller -e, or fewer --ranks");
+  }
+  COLLSIM_CUDA_CHECK(answer);
+}
+
+void CudaExecution::place_ranks(const std::vector<std::uint32_t>& gpus) {
   for (std::uint32_t i = 0; i < program_.ranks(); ++i) {
     const Rank rank(i);
     const auto device = static_cast<int>(gpus[i]);
     COLLSIM_CUDA_CHECK(cudaSetDevice(device));
     void* memory = nullptr;
-    const cudaError_t answer = cudaMalloc(&memory, program_.arena_bytes(rank));
-    if (answer == cudaErrorMemoryAllocation) {
-      static_cast<void>(cudaGetLastError());
-      throw InputError("the memory of GPU " + std::to_string(device) + " does not suffice: rank " +
-                           std::to_string(i) + " needs " +
-                           std::to_string(program_.arena_bytes(rank)) + " bytes more",
-                       {}, "a smaller -e, or fewer --ranks");
-    }
-    COLLSIM_CUDA_CHECK(answer);
+    const std::size_t bytes = program_.arena_bytes(rank);
+    require_allocated(cudaMalloc(&memory, bytes), device, rank, bytes);
     arenas_.emplace_back(static_cast<std::byte*>(memory));
     std::byte* const start = arenas_.back().get();
     starts_.push_back(start);
-    ranks_.push_back({device,
+    ranks_.push_back({rank,
+                      device,
                       {start, program_.memory_bytes(rank)},
                       {start + program_.input_at(rank), program_.input_bytes(rank)},
                       {start + program_.output_at(rank), program_.output_bytes(rank)}});
   }
+}
+
+void CudaExecution::write_tables() {
   for (std::uint32_t i = 0; i < program_.ranks(); ++i) {
     const Rank rank(i);
     COLLSIM_CUDA_CHECK(cudaSetDevice(ranks_[i].device));
@@ -92,112 +86,61 @@ void CudaExecution::place_ranks() {
   }
 }
 
-void CudaExecution::make_blocks(Device& device) const {
+void CudaExecution::load(int device, std::chrono::milliseconds patience) {
   std::vector<kernels::BlockTable> blocks;
-  for (std::uint32_t i = 0; i < program_.ranks(); ++i) {
-    if (ranks_[i].device == device.device) {
-      const auto of_rank = program_.blocks(Rank(i), starts_[i]);
+  for (const GpuRank& rank : ranks_) {
+    if (rank.device == device) {
+      const auto of_rank = program_.blocks(rank.rank, starts_[rank.rank.index()]);
       blocks.insert(blocks.end(), of_rank.begin(), of_rank.end());
     }
   }
-  COLLSIM_CUDA_CHECK(cudaSetDevice(device.device));
+  COLLSIM_CUDA_CHECK(cudaSetDevice(device));
   const std::uint32_t resident = kernels::resident_blocks(program_.type(), options_.threads);
   if (blocks.size() > resident) {
-    throw InputError("the ranks of GPU " + std::to_string(device.device) + " have " +
+    throw InputError("the ranks of GPU " + std::to_string(device) + " have " +
                          std::to_string(blocks.size()) + " lanes, of which it can run " +
                          std::to_string(resident) +
                          " at once: the rest would be waited for without end",
                      {}, "fewer --ranks or --channels");
   }
-  device.blocks = static_cast<std::uint32_t>(blocks.size());
-  const std::size_t bytes = blocks.size() * sizeof(kernels::BlockTable);
-  device.block_tables = make_device_buffer(bytes);
-  if (bytes > 0) {
-    COLLSIM_CUDA_CHECK(
-        cudaMemcpy(device.block_tables.get(), blocks.data(), bytes, cudaMemcpyHostToDevice));
-  }
-  device.failure = make_device_buffer(sizeof(kernels::Failure));
-  COLLSIM_CUDA_CHECK(cudaMemset(device.failure.get(), 0, sizeof(kernels::Failure)));
-  COLLSIM_CUDA_CHECK(cudaDeviceSynchronize());
-  device.stream = make_stream();
-  device.begin = make_event();
-  device.end = make_event();
-  const auto nanoseconds = std::chrono::nanoseconds(patience_).count();
-  // NOLINTBEGIN(*-reinterpret-cast): cudaMalloc's memory has no type
-  device.launch = program_.launch(reinterpret_cast<kernels::BlockTable*>(device.block_tables.get()),
-                                  reinterpret_cast<kernels::Failure*>(device.failure.get()),
-                                  static_cast<std::uint64_t>(nanoseconds));
-  // NOLINTEND(*-reinterpret-cast)
-}
-
-/// Requires: the device is current.
-void CudaExecution::launch(const Device& device, std::uint32_t calls) const {
-  for (std::uint32_t call = 0; call < calls && device.blocks > 0; ++call) {
-    kernels::launch_interpreter(program_.type(), device.launch, device.blocks, options_.threads,
-                                device.stream.get());
-  }
+  lanes_.push_back(
+      std::make_unique<CudaLanes>(device, program_, blocks, options_.threads, patience));
 }
 
 Duration CudaExecution::run(std::uint32_t calls) {
-  for (Device& device : devices_) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(device.device));
-    COLLSIM_CUDA_CHECK(cudaEventRecord(device.begin.get(), device.stream.get()));
+  for (const auto& lanes : lanes_) {
+    lanes->begin();
   }
   // Call by call: a GPU whose queue is full waits for a call that all others have been given.
   for (std::uint32_t call = 0; call < calls; ++call) {
-    for (Device& device : devices_) {
-      COLLSIM_CUDA_CHECK(cudaSetDevice(device.device));
-      launch(device, 1);
+    for (const auto& lanes : lanes_) {
+      lanes->launch();
     }
   }
   return finish();
 }
 
 Duration CudaExecution::run_graph(std::uint32_t calls) {
-  std::vector<CudaGraphExec> graphs;
-  graphs.reserve(devices_.size());
-  for (Device& device : devices_) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(device.device));
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t ready = nullptr;
-    COLLSIM_CUDA_CHECK(
-        cudaStreamBeginCapture(device.stream.get(), cudaStreamCaptureModeThreadLocal));
-    launch(device, calls);
-    COLLSIM_CUDA_CHECK(cudaStreamEndCapture(device.stream.get(), &graph));
-    const CudaGraph owner(graph);
-    COLLSIM_CUDA_CHECK(cudaGraphInstantiate(&ready, graph, 0));
-    graphs.emplace_back(ready);
-    COLLSIM_CUDA_CHECK(cudaGraphUpload(ready, device.stream.get()));
-    COLLSIM_CUDA_CHECK(cudaStreamSynchronize(device.stream.get()));
+  for (const auto& lanes : lanes_) {
+    lanes->make_graph(calls);
   }
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(devices_[i].device));
-    COLLSIM_CUDA_CHECK(cudaEventRecord(devices_[i].begin.get(), devices_[i].stream.get()));
-    COLLSIM_CUDA_CHECK(cudaGraphLaunch(graphs[i].get(), devices_[i].stream.get()));
+  for (const auto& lanes : lanes_) {
+    lanes->begin();
+    lanes->launch_graph();
   }
   return finish();
 }
 
 Duration CudaExecution::finish() {
-  for (Device& device : devices_) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(device.device));
-    COLLSIM_CUDA_CHECK(cudaEventRecord(device.end.get(), device.stream.get()));
+  for (const auto& lanes : lanes_) {
+    lanes->end();
   }
   double milliseconds = 0;
-  for (Device& device : devices_) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(device.device));
-    COLLSIM_CUDA_CHECK(cudaStreamSynchronize(device.stream.get()));
-    kernels::Failure failure{};
-    COLLSIM_CUDA_CHECK(
-        cudaMemcpy(&failure, device.failure.get(), sizeof(failure), cudaMemcpyDeviceToHost));
-    if (failure.claimed != 0) {
-      throw ExecutionError("no progress for " + std::to_string(patience_.count()) +
-                           " ms: " + program_.text_of(failure));
-    }
-    milliseconds += milliseconds_between(device.begin, device.end);
+  for (const auto& lanes : lanes_) {
+    milliseconds += lanes->finish({});
   }
   constexpr double picoseconds = 1e9;
-  return Duration(std::llround(milliseconds * picoseconds / static_cast<double>(devices_.size())));
+  return Duration(std::llround(milliseconds * picoseconds / static_cast<double>(lanes_.size())));
 }
 
 ExecutionOutcome execute_on_gpus(const Program& program, const ExecutionRequest& request,
@@ -205,7 +148,7 @@ ExecutionOutcome execute_on_gpus(const Program& program, const ExecutionRequest&
   TestData data(program.call(), request.seed);
   CudaExecution execution(program, options, request.patience);
   ExecutionOutcome outcome;
-  outcome.emulated_steps = execution.emulated_steps();
+  describe_lanes(execution.program(), outcome);
   if (request.check) {
     fill_gpu_ranks(execution.ranks(), data);
   }

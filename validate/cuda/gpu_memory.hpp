@@ -16,8 +16,9 @@
 
 namespace collsim {
 
-/// Where a rank's buffers are.
+/// Where a rank of this process has its buffers.
 struct GpuRank {
+  Rank rank;
   int device = 0;
   std::span<std::byte> memory;  ///< all that is to be poisoned
   std::span<std::byte> input;
@@ -26,11 +27,10 @@ struct GpuRank {
 
 /// Poisons all, then writes fresh inputs. Throws: CudaError.
 inline void fill_gpu_ranks(const std::vector<GpuRank>& ranks, const TestData& data) {
-  for (std::uint32_t i = 0; i < ranks.size(); ++i) {
-    const GpuRank& rank = ranks[i];
+  for (const GpuRank& rank : ranks) {
     COLLSIM_CUDA_CHECK(cudaSetDevice(rank.device));
     std::vector<std::byte> input(rank.input.size());
-    data.fill_input(Rank(i), input);
+    data.fill_input(rank.rank, input);
     if (!rank.memory.empty()) {
       COLLSIM_CUDA_CHECK(cudaMemset(rank.memory.data(), poison_pattern, rank.memory.size()));
     }
@@ -46,15 +46,14 @@ inline void fill_gpu_ranks(const std::vector<GpuRank>& ranks, const TestData& da
 /// What is wrong, one entry a rank that has anything. Throws: CudaError.
 inline std::vector<WrongData> check_gpu_ranks(const std::vector<GpuRank>& ranks, TestData& data) {
   std::vector<WrongData> wrong;
-  for (std::uint32_t i = 0; i < ranks.size(); ++i) {
-    const GpuRank& rank = ranks[i];
+  for (const GpuRank& rank : ranks) {
     std::vector<std::byte> output(rank.output.size());
     COLLSIM_CUDA_CHECK(cudaSetDevice(rank.device));
     if (!output.empty()) {
       COLLSIM_CUDA_CHECK(
           cudaMemcpy(output.data(), rank.output.data(), output.size(), cudaMemcpyDeviceToHost));
     }
-    if (auto found = data.check_output(Rank(i), output)) {
+    if (auto found = data.check_output(rank.rank, output)) {
       wrong.push_back(*std::move(found));
     }
   }

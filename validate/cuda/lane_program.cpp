@@ -64,16 +64,17 @@ void require_room(const RankScript& script) {
   }
 }
 
-bool says_lines(const Program& program) {
-  for (std::uint32_t rank = 0; rank < program.call().ranks; ++rank) {
-    for (std::uint32_t lane = 0; lane < program.lane_count(Rank(rank)); ++lane) {
-      const WireProtocol protocol = program.lane(Rank(rank), lane).protocol;
-      if (protocol != WireProtocol::LL && protocol != WireProtocol::LL128) {
-        return false;
-      }
-    }
+/// That a message takes in a slot.
+std::size_t slot_bytes_of(std::size_t message, kernels::WireKind wire) {
+  switch (wire) {
+    case kernels::WireKind::Simple:
+      break;
+    case kernels::WireKind::Lines:
+      return kernels::lines_of(message) * kernels::line_bytes;
+    case kernels::WireKind::WideLines:
+      return kernels::wide_lines_of(message) * kernels::wide_line_bytes;
   }
-  return true;
+  return message;
 }
 
 template <class T>
@@ -131,7 +132,7 @@ void LaneProgram::Plan::list_waits() {
   }
 }
 
-void LaneProgram::Plan::place(bool lines) {
+void LaneProgram::Plan::place(kernels::WireKind wire) {
   std::size_t end = 0;
   const auto take = [&end](std::size_t size) {
     const std::size_t start = end;
@@ -144,8 +145,7 @@ void LaneProgram::Plan::place(bool lines) {
   zeros_at = end;
   for (const Port& port : script.in) {
     const auto largest = static_cast<std::size_t>(port.largest.count());
-    slot_bytes.push_back(
-        padded(lines ? kernels::lines_of(largest) * kernels::line_bytes : largest));
+    slot_bytes.push_back(padded(slot_bytes_of(largest, wire)));
     slots_at.push_back(take(static_cast<std::size_t>(port.slots()) * slot_bytes.back()));
     sent_at.push_back(take(sizeof(std::uint64_t)));
   }
@@ -164,15 +164,14 @@ void LaneProgram::Plan::place(bool lines) {
   bytes = end;
 }
 
-LaneProgram::LaneProgram(const Program& program, LaneWire wire)
-    : call_(program.call()),
-      lines_(wire == LaneWire::Lines || (wire == LaneWire::AsProgram && says_lines(program))) {
+LaneProgram::LaneProgram(const Program& program, const LaneWireChoice& wire)
+    : call_(program.call()), wire_(wire) {
   plans_.reserve(call_.ranks);
   std::vector<const RankScript*> scripts;
   scripts.reserve(call_.ranks);
   for (std::uint32_t rank = 0; rank < call_.ranks; ++rank) {
     plans_.emplace_back(program, Rank(rank));
-    plans_.back().place(lines_);
+    plans_.back().place(wire_.kind);
     scripts.push_back(&plans_.back().script);
   }
   in_of_out_ = port_pairs(scripts);
@@ -325,10 +324,15 @@ std::vector<BlockTable> LaneProgram::blocks(Rank rank, std::byte* arena) const {
 }
 
 kernels::LaunchTable LaneProgram::launch(BlockTable* blocks, kernels::Failure* failure,
-                                         std::uint64_t patience_ns) const {
-  return {blocks,           failure,
-          patience_ns,      kernels::all_flags,
-          lines_ ? 1U : 0U, static_cast<std::uint32_t>(call_.op)};
+                                         const std::uint64_t* abort,
+                                         std::chrono::nanoseconds patience) const {
+  return {blocks,
+          failure,
+          abort,
+          static_cast<std::uint64_t>(patience.count()),
+          kernels::all_flags,
+          wire_.kind,
+          static_cast<std::uint32_t>(call_.op)};
 }
 
 std::string LaneProgram::text_of(const kernels::Failure& failure) const {
@@ -347,6 +351,12 @@ std::string LaneProgram::text_of(const kernels::Failure& failure) const {
   }
   return "rank " + std::to_string(failure.rank) + ", lane " + std::to_string(failure.lane) +
          ", has run its steps and waits for those of lane " + std::to_string(failure.index);
+}
+
+void describe_lanes(const LaneProgram& program, ExecutionOutcome& outcome) {
+  outcome.emulated_steps = program.emulated_steps();
+  outcome.replaced_lanes = program.wire().replaced_lanes;
+  outcome.wire = name_of(program.wire().kind);
 }
 
 }  // namespace collsim

@@ -6,6 +6,7 @@
 // counters); then its tables. The same layout serves a GPU and the threads of the host; only addresses differ.
 // What each message carries is settled here: the two ends of a connection must agree message by message.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,28 +15,23 @@
 
 #include "algorithms/program.hpp"
 #include "kernels/lane_tables.hpp"
+#include "validate/cuda/lane_wire.hpp"
+#include "validate/execution/outcome.hpp"
 #include "validate/execution/rank_memory.hpp"
 #include "validate/execution/script.hpp"
 
 namespace collsim {
 
-/// How messages travel.
-enum class LaneWire : std::uint8_t {
-  AsProgram,  ///< LL where the program's lanes say LL or LL128, else Simple
-  Simple,
-  Lines,  ///< LL
-};
-
 class LaneProgram {
  public:
   /// Throws: as script_of and port_pairs; SimulationError where a step receives another size than was sent; InputError for a
   /// step with more messages than a block of threads keeps.
-  LaneProgram(const Program& program, LaneWire wire);
+  LaneProgram(const Program& program, const LaneWireChoice& wire);
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(plans_.size()); }
   [[nodiscard]] DataType type() const { return call_.type; }
   [[nodiscard]] const CollectiveCall& call() const { return call_; }
-  [[nodiscard]] bool lines() const { return lines_; }
+  [[nodiscard]] const LaneWireChoice& wire() const { return wire_; }
   /// Steps of a call that NVLink's switch would take.
   [[nodiscard]] std::uint64_t emulated_steps() const;
 
@@ -62,7 +58,8 @@ class LaneProgram {
   [[nodiscard]] std::vector<kernels::BlockTable> blocks(Rank rank, std::byte* arena) const;
   /// What a launch of such blocks is told.
   [[nodiscard]] kernels::LaunchTable launch(kernels::BlockTable* blocks, kernels::Failure* failure,
-                                            std::uint64_t patience_ns) const;
+                                            const std::uint64_t* abort,
+                                            std::chrono::nanoseconds patience) const;
 
   /// "rank 1, lane 0, step 3, waits for a message from rank 0, lane 0".
   [[nodiscard]] std::string text_of(const kernels::Failure& failure) const;
@@ -81,7 +78,7 @@ class LaneProgram {
       return memory_at[start.memory] + start.offset;
     }
     void list_waits();
-    void place(bool lines);
+    void place(kernels::WireKind wire);
 
     RankScript script;
     MemoryLayout memory;
@@ -113,10 +110,13 @@ class LaneProgram {
                                              std::span<std::byte* const> arenas) const;
 
   CollectiveCall call_;
-  bool lines_ = false;
+  LaneWireChoice wire_;
   std::vector<Plan> plans_;
   std::vector<std::vector<std::uint32_t>> in_of_out_;  ///< by rank and out port
   std::vector<std::vector<std::uint32_t>> out_of_in_;  ///< by rank and in port
 };
+
+/// What a run of the program has to say of how it was run.
+void describe_lanes(const LaneProgram& program, ExecutionOutcome& outcome);
 
 }  // namespace collsim

@@ -1,15 +1,16 @@
 #pragma once
 
-// The GPU's interpreter on threads of the host: a thread, or several, for each block that a GPU would run.
+// All ranks of a program by the GPU's interpreter on threads of the host.
 //
 // For tests: the kernels' own source, with all its waits, flags and FIFOs, without a GPU. Threads look and give way; nothing sleeps.
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <vector>
 
 #include "kernels/lane_tables.hpp"
+#include "validate/cuda/block_threads.hpp"
 #include "validate/cuda/lane_program.hpp"
 #include "validate/execution/execution_error.hpp"
 
@@ -41,8 +42,7 @@ class LaneThreads {
   LaneProgram program_;
   std::vector<ByteBuffer> arenas_;
   std::vector<std::byte*> starts_;
-  std::vector<kernels::BlockTable> blocks_;
-  std::vector<std::uint32_t> device_of_block_;
+  std::vector<BlocksOfGpu> gpus_;
 };
 
 }  // namespace collsim

@@ -2,15 +2,17 @@
 
 // NCCL itself on the same calls, buffers and data as our programs: the reference that both are measured against.
 //
-// All ranks in this process, launched as one group. What the API lacks (gather, scatter, all_to_all, send_recv) is grouped sends
-// and receives, as in nccl-tests. Which algorithm runs is NCCL's to decide.
+// All ranks in this process, launched as one group, or a process a rank. What the API lacks (gather, scatter, all_to_all, send_recv)
+// is grouped sends and receives, as in nccl-tests. Which algorithm runs is NCCL's to decide.
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "algorithms/program.hpp"
 #include "validate/execution/outcome.hpp"
+#include "validate/execution/process_group.hpp"
 
 namespace collsim {
 
@@ -26,15 +28,18 @@ struct NcclFacts {
 /// A communicator of all ranks. Keep it over many calls: making it takes seconds.
 class NcclGroup {
  public:
-  /// Ranks fill the GPUs as gpu_of_ranks says. Throws: as require_nccl; InputError for more ranks than GPUs where NCCL
-  /// cannot share them; CudaError.
+  /// All ranks in this process, on the GPUs as gpu_of_ranks says. Throws: as require_nccl; InputError for more ranks than GPUs
+  /// where NCCL cannot share them; CudaError.
   explicit NcclGroup(std::uint32_t ranks);
+  /// One rank a process, this one on `gpu`. Throws: the same; ExecutionError where a rank is lost, or NCCL does not get ready in
+  /// time. Requires: the group outlives it.
+  NcclGroup(ProcessGroup& group, std::uint32_t gpu, std::chrono::milliseconds patience);
   ~NcclGroup();
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
 
-  /// Makes the program's call, times it and checks its data. The program itself is not run.
-  /// Throws: ExecutionError where it does not end in time: the group cannot be used any more; CudaError.
+  /// Makes the program's call, times it and checks its data; in processes, together with the other ranks. The program itself is not
+  /// run. Throws: ExecutionError where it does not end in time: the group cannot be used any more; CudaError.
   [[nodiscard]] ExecutionOutcome execute(const Program& program, const ExecutionRequest& request);
 
  private:

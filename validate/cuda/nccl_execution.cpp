@@ -1,32 +1,19 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "kernels/cuda_error.hpp"
-#include "kernels/cuda_handles.hpp"
 #include "validate/cuda/cuda_backend.hpp"
+#include "validate/cuda/cuda_execution.hpp"
 #include "validate/cuda/gpu_memory.hpp"
 #include "validate/cuda/nccl_backend.hpp"
-#include "validate/cuda/nccl_library.hpp"
-#include "validate/execution/execution_error.hpp"
-
-/// Throws: CudaError where a function of NCCL fails.
-#define COLLSIM_NCCL_CHECK(library, call) check_nccl(library, call, #call, __FILE__, __LINE__)
+#include "validate/cuda/nccl_communicators.hpp"
+#include "validate/execution/joint_outcome.hpp"
 
 namespace collsim {
 
 namespace {
-
-void check_nccl(const NcclLibrary& library, int result, const char* call, const char* file,
-                int line) {
-  if (result != 0) {
-    const char* const last = library.call().get_last_error(nullptr);
-    const std::string more = last == nullptr ? "" : std::string(": ") + last;
-    throw CudaError(call, library.call().get_error_string(result) + more, file, line);
-  }
-}
 
 /// Buffers for one call.
 struct CallMemory {
@@ -34,24 +21,29 @@ struct CallMemory {
   std::vector<GpuRank> ranks;
 };
 
-CallMemory memory_for(const Program& program, const std::vector<int>& devices) {
+CallMemory memory_for(const Program& program, const std::vector<NcclRank>& ranks) {
   CallMemory memory;
-  memory.owners.reserve(devices.size());
-  memory.ranks.reserve(devices.size());
-  for (std::uint32_t i = 0; i < devices.size(); ++i) {
+  memory.owners.reserve(ranks.size());
+  memory.ranks.reserve(ranks.size());
+  for (const NcclRank& rank : ranks) {
     // NCCL has its own scratch memory: input and output suffice.
-    const MemoryLayout layout(program, Rank(i));
+    const MemoryLayout layout(program, Rank(rank.rank));
     constexpr std::size_t alignment = 256;
     const std::size_t second = (layout.sizes[0] + alignment - 1) / alignment * alignment;
     const std::size_t bytes = second + layout.sizes[1];
-    COLLSIM_CUDA_CHECK(cudaSetDevice(devices[i]));
-    memory.owners.push_back(make_device_buffer(bytes));
+    COLLSIM_CUDA_CHECK(cudaSetDevice(rank.device));
+    void* allocated = nullptr;
+    if (bytes > 0) {
+      require_allocated(cudaMalloc(&allocated, bytes), rank.device, Rank(rank.rank), bytes);
+    }
+    memory.owners.emplace_back(static_cast<std::byte*>(allocated));
     std::byte* const start = memory.owners.back().get();
     const auto place = [&](Buffer buffer) {
       const MemoryLayout::Start& at = layout.starts[static_cast<std::size_t>(buffer)];
       return start + (at.memory == 0 ? 0 : second) + at.offset;
     };
-    memory.ranks.push_back({devices[i],
+    memory.ranks.push_back({Rank(rank.rank),
+                            rank.device,
                             {start, bytes},
                             {place(Buffer::Input), layout.input_bytes},
                             {place(Buffer::Output), layout.output_bytes}});
@@ -59,35 +51,56 @@ CallMemory memory_for(const Program& program, const std::vector<int>& devices) {
   return memory;
 }
 
+/// Ends what runs where a call fails, before the memory that it uses goes.
+class AbortOnFailure {
+ public:
+  explicit AbortOnFailure(NcclCommunicators& communicators) : communicators_(communicators) {}
+  ~AbortOnFailure() {
+    if (!succeeded_) {
+      communicators_.abort();
+    }
+  }
+  AbortOnFailure(const AbortOnFailure&) = delete;
+  AbortOnFailure& operator=(const AbortOnFailure&) = delete;
+
+  void succeeded() { succeeded_ = true; }
+
+ private:
+  NcclCommunicators& communicators_;
+  bool succeeded_ = false;
+};
+
 }  // namespace
 
 struct NcclGroup::State {
-  NcclLibrary library;
-  std::vector<int> devices;  ///< by rank
-  std::vector<NcclFunctions::Comm> comms;
-  std::vector<CudaStream> streams;
-  std::vector<CudaEvent> begins;
-  std::vector<CudaEvent> ends;
+  explicit State(const std::vector<std::uint32_t>& gpus) : communicators(gpus) {}
+  State(ProcessGroup& processes, std::uint32_t gpu, std::chrono::milliseconds patience)
+      : communicators(processes, gpu, patience), group(&processes) {}
+
+  NcclCommunicators communicators;
+  ProcessGroup* group = nullptr;  ///< null: all ranks are in this process
 
   void issue(const CollectiveCall& call, const CallMemory& memory) const;
-  void issue_rank(const CollectiveCall& call, const GpuRank& buffers, std::uint32_t rank) const;
-  void issue_messages(const CollectiveCall& call, const GpuRank& buffers, std::uint32_t rank) const;
-  void finish(std::chrono::milliseconds patience);
+  void issue_rank(const CollectiveCall& call, const GpuRank& buffers, const NcclRank& rank) const;
+  void issue_messages(const CollectiveCall& call, const GpuRank& buffers,
+                      const NcclRank& rank) const;
   Duration run(const CollectiveCall& call, const CallMemory& memory, std::uint32_t calls,
                std::chrono::milliseconds patience);
 };
 
 void NcclGroup::State::issue(const CollectiveCall& call, const CallMemory& memory) const {
+  const NcclLibrary& library = communicators.library();
   COLLSIM_NCCL_CHECK(library, library.call().group_start());
-  for (std::uint32_t rank = 0; rank < comms.size(); ++rank) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(devices[rank]));
-    issue_rank(call, memory.ranks[rank], rank);
+  for (std::size_t i = 0; i < memory.ranks.size(); ++i) {
+    COLLSIM_CUDA_CHECK(cudaSetDevice(memory.ranks[i].device));
+    issue_rank(call, memory.ranks[i], communicators.here()[i]);
   }
   COLLSIM_NCCL_CHECK(library, library.call().group_end());
 }
 
 void NcclGroup::State::issue_rank(const CollectiveCall& call, const GpuRank& buffers,
-                                  std::uint32_t rank) const {
+                                  const NcclRank& rank) const {
+  const NcclLibrary& library = communicators.library();
   const NcclFunctions& nccl = library.call();
   const auto count = static_cast<std::size_t>(call.count);
   const int type = nccl_number(call.type);
@@ -95,8 +108,8 @@ void NcclGroup::State::issue_rank(const CollectiveCall& call, const GpuRank& buf
   const auto root = static_cast<int>(call.root.value());
   const void* const input = buffers.input.data();
   void* const output = buffers.output.data();
-  auto* const comm = comms[rank];
-  auto* const stream = streams[rank].get();
+  auto* const comm = rank.comm;
+  auto* const stream = rank.stream.get();
   switch (call.kind) {
     case CollectiveKind::AllReduce:
       return COLLSIM_NCCL_CHECK(library,
@@ -122,12 +135,13 @@ void NcclGroup::State::issue_rank(const CollectiveCall& call, const GpuRank& buf
 
 /// One message to each rank that gets something from this one, one from each that sends something.
 void NcclGroup::State::issue_messages(const CollectiveCall& call, const GpuRank& buffers,
-                                      std::uint32_t rank) const {
+                                      const NcclRank& rank) const {
+  const NcclLibrary& library = communicators.library();
   const NcclFunctions& nccl = library.call();
   const auto count = static_cast<std::size_t>(call.count);
   const auto block = static_cast<std::size_t>(call.block().count());
   const int type = nccl_number(call.type);
-  const auto ranks = static_cast<std::uint32_t>(comms.size());
+  const std::uint32_t ranks = communicators.ranks();
   const std::uint32_t root = call.root.value();
   const auto sends_to = [&](std::uint32_t from, std::uint32_t to) {
     switch (call.kind) {
@@ -149,69 +163,45 @@ void NcclGroup::State::issue_messages(const CollectiveCall& call, const GpuRank&
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
     const std::byte* const from = buffers.input.data() + (many_in ? peer * block : 0);
     std::byte* const to = buffers.output.data() + (many_out ? peer * block : 0);
-    if (peer == rank && from == to) {
+    if (peer == rank.rank && from == to) {
       continue;  // in place
     }
-    if (sends_to(rank, peer)) {
-      COLLSIM_NCCL_CHECK(library, nccl.send(from, count, type, static_cast<int>(peer), comms[rank],
-                                            streams[rank].get()));
+    if (sends_to(rank.rank, peer)) {
+      COLLSIM_NCCL_CHECK(library, nccl.send(from, count, type, static_cast<int>(peer), rank.comm,
+                                            rank.stream.get()));
     }
-    if (sends_to(peer, rank)) {
-      COLLSIM_NCCL_CHECK(library, nccl.receive(to, count, type, static_cast<int>(peer), comms[rank],
-                                               streams[rank].get()));
-    }
-  }
-}
-
-void NcclGroup::State::finish(std::chrono::milliseconds patience) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (std::uint32_t rank = 0; rank < comms.size(); ++rank) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(devices[rank]));
-    for (;;) {
-      const cudaError_t answer = cudaStreamQuery(streams[rank].get());
-      if (answer == cudaSuccess) {
-        break;
-      }
-      if (answer != cudaErrorNotReady) {
-        COLLSIM_CUDA_CHECK(answer);
-      }
-      int error = 0;
-      COLLSIM_NCCL_CHECK(library, library.call().comm_get_async_error(comms[rank], &error));
-      COLLSIM_NCCL_CHECK(library, error);
-      if (std::chrono::steady_clock::now() - begin > patience) {
-        for (auto* const comm : comms) {
-          static_cast<void>(library.call().comm_abort(comm));
-        }
-        comms.clear();
-        throw ExecutionError("NCCL: rank " + std::to_string(rank) +
-                             " has not ended its calls for " + std::to_string(patience.count()) +
-                             " ms");
-      }
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (sends_to(peer, rank.rank)) {
+      COLLSIM_NCCL_CHECK(library, nccl.receive(to, count, type, static_cast<int>(peer), rank.comm,
+                                               rank.stream.get()));
     }
   }
 }
 
 Duration NcclGroup::State::run(const CollectiveCall& call, const CallMemory& memory,
                                std::uint32_t calls, std::chrono::milliseconds patience) {
-  for (std::uint32_t rank = 0; rank < comms.size(); ++rank) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(devices[rank]));
-    COLLSIM_CUDA_CHECK(cudaEventRecord(begins[rank].get(), streams[rank].get()));
+  if (group != nullptr) {
+    group->meet();
+  }
+  for (const NcclRank& rank : communicators.here()) {
+    COLLSIM_CUDA_CHECK(cudaSetDevice(rank.device));
+    COLLSIM_CUDA_CHECK(cudaEventRecord(rank.begin.get(), rank.stream.get()));
   }
   for (std::uint32_t i = 0; i < calls; ++i) {
     issue(call, memory);
   }
-  for (std::uint32_t rank = 0; rank < comms.size(); ++rank) {
-    COLLSIM_CUDA_CHECK(cudaSetDevice(devices[rank]));
-    COLLSIM_CUDA_CHECK(cudaEventRecord(ends[rank].get(), streams[rank].get()));
+  for (const NcclRank& rank : communicators.here()) {
+    COLLSIM_CUDA_CHECK(cudaSetDevice(rank.device));
+    COLLSIM_CUDA_CHECK(cudaEventRecord(rank.end.get(), rank.stream.get()));
   }
-  finish(patience);
+  communicators.finish(patience);
   double milliseconds = 0;
-  for (std::uint32_t rank = 0; rank < comms.size(); ++rank) {
-    milliseconds += milliseconds_between(begins[rank], ends[rank]);
+  for (const NcclRank& rank : communicators.here()) {
+    COLLSIM_CUDA_CHECK(cudaSetDevice(rank.device));
+    milliseconds += milliseconds_between(rank.begin, rank.end);
   }
   constexpr double picoseconds = 1e9;
-  return Duration(std::llround(milliseconds * picoseconds / static_cast<double>(comms.size())));
+  return Duration(
+      std::llround(milliseconds * picoseconds / static_cast<double>(communicators.here().size())));
 }
 
 NcclFacts require_nccl() {
@@ -220,61 +210,62 @@ NcclFacts require_nccl() {
   return {library.version_text(), library.version() >= NcclLibrary::shares_gpus};
 }
 
-NcclGroup::NcclGroup(std::uint32_t ranks) : state_(std::make_unique<State>()) {
-  const std::vector<std::uint32_t> gpus = gpu_of_ranks(ranks);
-  const bool shared = std::ranges::adjacent_find(gpus) != gpus.end();
-  if (shared && state_->library.version() < NcclLibrary::shares_gpus) {
-    throw InputError("NCCL " + state_->library.version_text() +
+namespace {
+
+/// `gpus` by rank. Throws: InputError where NCCL needs a GPU a rank and there are fewer.
+std::vector<std::uint32_t> gpus_for(std::uint32_t ranks) {
+  std::vector<std::uint32_t> gpus = gpu_of_ranks(ranks, GpuUse::Any);
+  const NcclFacts facts = require_nccl();
+  if (!facts.several_a_gpu && std::ranges::adjacent_find(gpus) != gpus.end()) {
+    throw InputError("NCCL " + facts.version +
                          " runs one rank a GPU (several since 2.30.3), and there are fewer GPUs "
                          "than ranks: " +
                          std::to_string(gpus.back() + 1) + " for " + std::to_string(ranks),
                      "--ranks");
   }
-  NcclId id;
-  COLLSIM_NCCL_CHECK(state_->library, state_->library.call().get_unique_id(&id));
-  state_->comms.resize(ranks);
-  COLLSIM_NCCL_CHECK(state_->library, state_->library.call().group_start());
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    state_->devices.push_back(static_cast<int>(gpus[rank]));
-    COLLSIM_CUDA_CHECK(cudaSetDevice(state_->devices.back()));
-    state_->streams.push_back(make_stream());
-    state_->begins.push_back(make_event());
-    state_->ends.push_back(make_event());
-    COLLSIM_NCCL_CHECK(state_->library, state_->library.call().comm_init_rank(
-                                            &state_->comms[rank], static_cast<int>(ranks), id,
-                                            static_cast<int>(rank)));
-  }
-  COLLSIM_NCCL_CHECK(state_->library, state_->library.call().group_end());
+  return gpus;
 }
 
-NcclGroup::~NcclGroup() {
-  for (auto* const comm : state_->comms) {
-    if (comm != nullptr) {
-      static_cast<void>(state_->library.call().comm_destroy(comm));
-    }
-  }
-}
+}  // namespace
+
+NcclGroup::NcclGroup(std::uint32_t ranks) : state_(std::make_unique<State>(gpus_for(ranks))) {}
+
+NcclGroup::NcclGroup(ProcessGroup& group, std::uint32_t gpu, std::chrono::milliseconds patience)
+    : state_(std::make_unique<State>(group, gpu, patience)) {}
+
+NcclGroup::~NcclGroup() = default;
 
 ExecutionOutcome NcclGroup::execute(const Program& program, const ExecutionRequest& request) {
   const CollectiveCall& call = program.call();
+  const NcclLibrary& library = state_->communicators.library();
   if (size_of(call.type) == Bytes(1) && call.type >= DataType::Fp8E4m3 &&
-      state_->library.version() < NcclLibrary::has_8_bit_floats) {
-    throw InputError("NCCL " + state_->library.version_text() + " has no 8-bit floats",
-                     "--datatype", "2.24 and later have");
+      library.version() < NcclLibrary::has_8_bit_floats) {
+    throw InputError("NCCL " + library.version_text() + " has no 8-bit floats", "--datatype",
+                     "2.24 and later have");
   }
   TestData data(call, request.seed);
-  const CallMemory memory = memory_for(program, state_->devices);
-  ExecutionOutcome outcome;
+  const CallMemory memory = memory_for(program, state_->communicators.here());
+  AbortOnFailure guard(state_->communicators);
   if (request.check) {
     fill_gpu_ranks(memory.ranks, data);
   }
   state_->run(call, memory, request.warmup, request.patience);
-  outcome.time = state_->run(call, memory, request.timed, request.patience) / request.timed;
+  const Duration time = state_->run(call, memory, request.timed, request.patience);
+  std::vector<WrongData> wrong;
   if (request.check) {
     fill_gpu_ranks(memory.ranks, data);
     state_->run(call, memory, 1, request.patience);
-    outcome.wrong = check_gpu_ranks(memory.ranks, data);
+    wrong = check_gpu_ranks(memory.ranks, data);
   }
+  ExecutionOutcome outcome;
+  if (state_->group == nullptr) {
+    outcome.time = time / request.timed;
+    outcome.wrong = std::move(wrong);
+  } else {
+    const auto own = wrong.empty() ? std::nullopt : std::optional(wrong.front());
+    outcome = joint_outcome(*state_->group, time, request.timed, own);
+  }
+  guard.succeeded();
   return outcome;
 }
 

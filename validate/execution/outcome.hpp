@@ -27,6 +27,8 @@ struct ExecutionOutcome {
   std::vector<WrongData> wrong;  ///< one a rank that has any
   std::uint64_t emulated_steps =
       0;  ///< steps of a call that stand for the work of an NVLink switch
+  std::uint64_t replaced_lanes = 0;  ///< lanes of LL128 that ran as LL
+  std::string wire;  ///< of a GPU's interpreter: "Simple", "LL", "LL128"; else empty
 
   [[nodiscard]] std::uint64_t wrong_elements() const {
     std::uint64_t count = 0;

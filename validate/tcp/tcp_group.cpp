@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "validate/execution/execution_error.hpp"
+#include "validate/execution/joint_outcome.hpp"
 #include "validate/execution/rank_run.hpp"
 #include "validate/tcp/tcp_wire.hpp"
 
@@ -15,35 +15,6 @@ namespace collsim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// What a rank has to say of a program, as lines: time in ns, and of wrong data element, count and both values.
-std::string report_of(std::chrono::nanoseconds time, const std::optional<WrongData>& wrong) {
-  std::string text = std::to_string(time.count()) + "\n";
-  if (wrong) {
-    text += std::to_string(wrong->element) + "\n" + std::to_string(wrong->count) + "\n" +
-            wrong->expected + "\n" + wrong->found + "\n";
-  }
-  return text;
-}
-
-struct Report {
-  std::int64_t nanoseconds = 0;
-  std::optional<WrongData> wrong;
-};
-
-Report read_report(const std::string& text, std::uint32_t rank) {
-  std::istringstream lines(text);
-  Report report;
-  WrongData wrong;
-  wrong.rank = Rank(rank);
-  if (!(lines >> report.nanoseconds)) {
-    throw ExecutionError("rank " + std::to_string(rank) + " reports nothing of use");
-  }
-  if (lines >> wrong.element >> wrong.count >> wrong.expected >> wrong.found) {
-    report.wrong = wrong;
-  }
-  return report;
-}
 
 }  // namespace
 
@@ -172,6 +143,13 @@ std::string TcpGroup::joined_texts(std::string own) {
   return all;
 }
 
+void TcpGroup::require_peers() {
+  mesh_.progress();
+  if (const auto lost = mesh_.lost_peer()) {
+    throw ExecutionError("lost rank " + std::to_string(*lost) + ": it closed the connection");
+  }
+}
+
 ExecutionOutcome TcpGroup::execute(const Program& program, const ExecutionRequest& request) {
   TestData data(program.call(), request.seed);
   Run run(*this, program, request.patience);
@@ -189,18 +167,8 @@ ExecutionOutcome TcpGroup::execute(const Program& program, const ExecutionReques
     wrong = data.check_output(Rank(rank_), run.memory().output());
   }
 
-  const std::vector<std::string> reports = exchange(report_of(time, wrong));
-  ExecutionOutcome outcome;
+  ExecutionOutcome outcome = joint_outcome(*this, Duration(time), request.timed, wrong);
   outcome.emulated_steps = run.emulated();
-  std::int64_t total = 0;
-  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    Report report = read_report(reports[rank], rank);
-    total += report.nanoseconds;
-    if (report.wrong) {
-      outcome.wrong.push_back(*std::move(report.wrong));
-    }
-  }
-  outcome.time = Duration(std::chrono::nanoseconds(total)) / (std::int64_t{ranks_} * request.timed);
   return outcome;
 }
 

@@ -12,26 +12,26 @@
 
 #include "algorithms/program.hpp"
 #include "validate/execution/outcome.hpp"
+#include "validate/execution/process_group.hpp"
 #include "validate/tcp/heart.hpp"
 #include "validate/tcp/join.hpp"
 #include "validate/tcp/mesh.hpp"
 
 namespace collsim {
 
-class TcpGroup {
+class TcpGroup final : public ProcessGroup {
  public:
   /// Joins. Throws: as join_group.
   explicit TcpGroup(const TcpPlace& place);
 
-  [[nodiscard]] std::uint32_t rank() const { return rank_; }
+  [[nodiscard]] std::uint32_t rank() const override { return rank_; }
+  [[nodiscard]] std::uint32_t ranks() const override { return ranks_; }
 
   /// Times a program and checks its data, together with all other ranks; returns the same outcome on each.
   /// Throws: ExecutionError where a peer is lost, or nothing moves for too long: who waits for whom.
   ExecutionOutcome execute(const Program& program, const ExecutionRequest& request);
-  /// Everyone's text, by rank. Waits until all ranks are here.
-  std::vector<std::string> exchange(std::string own);
-  /// Waits until all ranks are here.
-  void meet() { static_cast<void>(exchange({})); }
+  std::vector<std::string> exchange(std::string own) override;
+  void require_peers() override;
 
  private:
   class Run;

@@ -41,7 +41,7 @@ TEST_CASE("every algorithm gives the right data on a GPU") {
       if (!implements(algorithm, kind) || algorithm.obstacle(request)) {
         continue;
       }
-      for (const LaneWire wire : {LaneWire::Simple, LaneWire::Lines}) {
+      for (const LaneWire wire : {LaneWire::Simple, LaneWire::Lines, LaneWire::WideLines}) {
         CudaOptions options;
         options.wire = wire;
         CAPTURE(algorithm.name, name_of(kind), wire);

@@ -1,4 +1,4 @@
-// The GPU's interpreter, compiled for the host: every algorithm, both wires, every element of every output.
+// The GPU's interpreter, compiled for the host: every algorithm, all wires, every element of every output.
 
 #include <array>
 #include <string>
@@ -14,7 +14,7 @@ using namespace collsim::test;
 
 namespace {
 
-constexpr std::array wires{LaneWire::Simple, LaneWire::Lines};
+constexpr std::array wires{LaneWire::Simple, LaneWire::Lines, LaneWire::WideLines};
 
 ProgramRequest request_for(CollectiveKind kind, std::uint32_t ranks, std::int64_t count) {
   ProgramRequest request;
@@ -33,7 +33,7 @@ std::vector<InPlace> places(CollectiveKind kind) {
   return {InPlace::No};
 }
 
-/// Runs every algorithm of the request's collective, in and out of place, over both wires.
+/// Runs every algorithm of the request's collective, in and out of place, over all wires.
 int run_all(ProgramRequest request, LaneThreadsOptions options = {}) {
   int programs = 0;
   for (const Algorithm& algorithm : algorithms()) {

@@ -61,7 +61,7 @@ TEST_CASE("a wait that takes too long ends the kernel, and is named") {
       limit + "rank 0, lane 0, step 0, waits for a message from rank 1, lane 0";
   const std::string second =
       limit + "rank 1, lane 0, step 0, waits for a message from rank 0, lane 0";
-  for (const LaneWire wire : {LaneWire::Simple, LaneWire::Lines}) {
+  for (const LaneWire wire : {LaneWire::Simple, LaneWire::Lines, LaneWire::WideLines}) {
     const std::string found = failure_of(program, wire);
     CAPTURE(found);
     CHECK((found == first || found == second));

@@ -1,0 +1,15 @@
+#pragma once
+
+// Work that must not leave its traces in this process: CUDA, once it has been asked for anything, does not survive a fork.
+
+#include <functional>
+
+#include "tools/cli.hpp"
+
+namespace collsim {
+
+/// Does the work in a process of its own, which ends with this one, and waits for it. Returns how it ended; what it throws stands
+/// on stderr. Throws: ExecutionError where it cannot be started, or is killed.
+[[nodiscard]] Exit in_process(const std::function<Exit()>& work);
+
+}  // namespace collsim

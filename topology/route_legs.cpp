@@ -1,0 +1,103 @@
+// The legs of routes: one by one, and those of a route by NICs one after the other.
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "topology/path_search.hpp"
+#include "topology/route_shares.hpp"
+#include "topology/routing.hpp"
+
+namespace collsim {
+
+using detail::PathLayers;
+using detail::RouteLeg;
+
+/// Between stops of a route, which the two ends are: the scope follows from them. False: no path.
+bool Router::append_leg(Route& route, const Flow& leg, LegMemory* memory) const {
+  const bool hashed = options_.routing == RoutingKind::Ecmp;
+  const LegMemory::Key key{leg.from, leg.to, hashed ? leg.connection : 0};
+  if (memory != nullptr) {
+    if (const std::optional<LegMemory::Leg> known = memory->find(key)) {
+      for (const LinkId link : known->links) {
+        route.hops.push_back({link});
+      }
+      route.latency = checked_add(route.latency, known->latency);
+      return !known->links.empty();
+    }
+  }
+  const PathLayers paths(*graph_, scope_between(leg.from, leg.to), leg.from, leg.to);
+  Route part;
+  if (paths.found()) {
+    append(part, paths, leg);
+  }
+  const auto is_whole = [](const RouteHop& hop) { return hop.share_denominator == 1; };
+  if (memory != nullptr && part.hops.size() <= LegMemory::most_links &&
+      std::ranges::all_of(part.hops, is_whole)) {
+    std::array<LinkId, LegMemory::most_links> links;
+    std::ranges::transform(part.hops, links.begin(), &RouteHop::link);
+    memory->keep(key, std::span(links).first(part.hops.size()), part.latency);
+  }
+  route.hops.insert(route.hops.end(), part.hops.begin(), part.hops.end());
+  route.latency = checked_add(route.latency, part.latency);
+  return paths.found();
+}
+
+Router::StripeEnds Router::ends_of(DeviceId from, const Stripe& stripe, DeviceId to) {
+  StripeEnds ends{{from}, 1};
+  for (const DeviceId next : {stripe.leaves_from, stripe.out, stripe.in, to}) {
+    if (next != ends.devices[ends.count - 1]) {
+      ends.devices[ends.count++] = next;
+    }
+  }
+  return ends;
+}
+
+std::vector<std::vector<RouteLeg>> Router::legs_by_nics(DeviceId from, DeviceId to) const {
+  std::vector<std::vector<RouteLeg>> rows;
+  for (const Stripe& stripe : stripes(from, to)) {
+    const StripeEnds ends = ends_of(from, stripe, to);
+    std::vector<RouteLeg>& legs = rows.emplace_back();
+    for (std::size_t i = 1; i < ends.count; ++i) {
+      const DeviceId here = ends.devices[i - 1];
+      legs.push_back({here, ends.devices[i], scope_between(here, ends.devices[i])});
+    }
+  }
+  return rows;
+}
+
+std::optional<Route> Router::route_by_nics(const Flow& flow, LegMemory* memory) const {
+  const std::vector<Stripe> ways = stripes(flow.from, flow.to);
+  if (ways.empty()) {
+    return std::nullopt;
+  }
+  if (ways.size() == 1) {
+    Route route;
+    return append_stripe(route, ends_of(flow.from, ways.front(), flow.to), flow.connection, memory)
+               ? std::optional(std::move(route))
+               : std::nullopt;
+  }
+  std::vector<Route> routes(ways.size());
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    if (!append_stripe(routes[i], ends_of(flow.from, ways[i], flow.to), flow.connection, memory)) {
+      return std::nullopt;
+    }
+  }
+  return detail::side_by_side(routes);
+}
+
+bool Router::append_stripe(Route& route, const StripeEnds& ends, std::uint32_t connection,
+                           LegMemory* memory) const {
+  constexpr std::size_t usual_hops = 8;
+  route.hops.reserve(usual_hops);
+  for (std::size_t i = 1; i < ends.count; ++i) {
+    if (!append_leg(route, {ends.devices[i - 1], ends.devices[i], connection}, memory)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace collsim
