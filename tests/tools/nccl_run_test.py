@@ -140,8 +140,8 @@ class Refused(program.Case):
                      "error: --algorithm: NCCL would not run this here: CollNetChain Simple: CollNet is off: it needs a "
                      "plugin, NCCL_COLLNET_ENABLE=1 and nodes enough")
         self.refused(["run", "all_gather", *H100_X4, "--bytes", "64M", "--set", "fabric.reduction=sharp", "--env",
-                      "NCCL_COLLNET_ENABLE=1", "--env", "NCCL_ALGO=CollNetDirect"],
-                     "error: --algorithm: CollNetDirect for all_gather, which NCCL chooses here, reduces in the network: "
+                      "NCCL_COLLNET_ENABLE=1", "--env", "NCCL_ALGO=NVLS"],
+                     "error: --algorithm: NVLS over several nodes for all_gather, which NCCL chooses here, reduces in the network: "
                      "that is not executed\nhint: NCCL_COLLNET_ENABLE=0, or another NCCL_ALGO")
 
     def test_options_of_others(self):

@@ -245,7 +245,7 @@ TEST_CASE("variables: NCCL_SYM_KERNEL takes the names of kernels") {
   Configuration configuration;
   parse_variable(configuration, "NCCL_SYM_KERNEL", "AllGather_STMC");
   CHECK(configuration.symmetric_kernel == "AllGather_STMC");
-  CHECK(refusal("NCCL_SYM_KERNEL", "AllGather_SMTC").find("did you mean \"AllGather_STMC\"?") !=
+  CHECK(refusal("NCCL_SYM_KERNEL", "AllGather_STMD").find("did you mean \"AllGather_STMC\"?") !=
         std::string::npos);
 }
 
