@@ -150,8 +150,7 @@ void refuse_nccl_options(const NcclRunOptions& options, const JobOptions& job,
   for (const auto& [given, option] :
        {std::pair(!job.protocol.empty(), "--protocol"),
         std::pair(!options.nccl.environment.empty(), "--env"),
-        std::pair(!options.tuner.empty(), "--tuner"),
-        std::pair(options.symmetric_windows, "-R"),
+        std::pair(!options.tuner.empty(), "--tuner"), std::pair(options.symmetric_windows, "-R"),
         std::pair(options.nccl.version != NcclOptions{}.version, "--nccl")}) {
     if (given) {
       throw InputError(why, option, hint);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,53 @@ namespace collsim {
 using detail::PathLayers;
 using detail::RouteLeg;
 
+namespace {
+
+/// The links of a leg that has one shortest path, of one or two links: the most common ones, and all that
+/// a search would find.
+struct ShortWay {
+  std::array<LinkId, 2> links{};
+  std::size_t count{0};  ///< 0: there is none, or not just one
+};
+
+ShortWay only_short_way(const Graph& graph, detail::Scope scope, DeviceId from, DeviceId to) {
+  // A switch with many cables is better searched from the other end.
+  constexpr std::size_t most_links_out = 32;
+  if (const auto direct = graph.links_between(from, to); !direct.empty()) {
+    return {{direct.front()}, direct.size() == 1 ? std::size_t{1} : std::size_t{0}};
+  }
+  ShortWay way;
+  const auto out = graph.links_out(from);
+  if (out.size() > most_links_out) {
+    return way;
+  }
+  for (const LinkId first : out) {
+    const DeviceId middle = graph.link(first).target;
+    const auto second = graph.links_between(middle, to);
+    if (second.empty() || !scope.admits(graph.device(middle))) {
+      continue;
+    }
+    if (way.count != 0 || second.size() > 1) {
+      return {};
+    }
+    way = {{first, second.front()}, 2};
+  }
+  return way;
+}
+
+}  // namespace
+
 /// Between stops of a route, which the two ends are: the scope follows from them. False: no path.
 bool Router::append_leg(Route& route, const Flow& leg, LegMemory* memory) const {
+  const detail::Scope scope = scope_between(leg.from, leg.to);
+  const ShortWay way = only_short_way(*graph_, scope, leg.from, leg.to);
+  if (way.count > 0) {
+    for (const LinkId link : std::span(way.links).first(way.count)) {
+      route.hops.push_back({link});
+      route.latency = checked_add(route.latency, graph_->link(link).latency);
+    }
+    return true;
+  }
   const bool hashed = options_.routing == RoutingKind::Ecmp;
   const LegMemory::Key key{leg.from, leg.to, hashed ? leg.connection : 0};
   if (memory != nullptr) {
@@ -28,7 +74,7 @@ bool Router::append_leg(Route& route, const Flow& leg, LegMemory* memory) const 
       return !known->links.empty();
     }
   }
-  const PathLayers paths(*graph_, scope_between(leg.from, leg.to), leg.from, leg.to);
+  const PathLayers paths(*graph_, scope, leg.from, leg.to);
   Route part;
   if (paths.found()) {
     append(part, paths, leg);
