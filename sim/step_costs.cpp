@@ -5,26 +5,18 @@
 #include <cmath>
 #include <optional>
 
+#include "sim/block_width.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
 
 namespace {
 
-/// Threads of a block whose rates the parameters give, and the fewest that are any block.
-constexpr std::uint32_t whole_block = 512;
-constexpr std::uint32_t least_block = 128;
+using detail::scaled;
+using detail::whole_block;
+using detail::width;
+
 constexpr std::int64_t bytes_per_thread = 8;  // of a pass in LL
-
-/// How much wider than the narrowest a block is: 0 … 1.
-double width(std::uint32_t threads) {
-  const auto above = static_cast<double>(std::max(threads, least_block) - least_block);
-  return std::min(1.0, above / (whole_block - least_block));
-}
-
-Duration scaled(Duration time, double factor) {
-  return Duration(std::llround(static_cast<double>(time.count()) * factor));
-}
 
 /// The time for `bytes` at so many parts of a rate; none where there is no limit.
 Duration time_at(std::optional<Bandwidth> rate, Bytes bytes, std::int64_t parts,
@@ -333,58 +325,6 @@ NetworkDelay network_delay(const CostParameters& costs, const LaneWork& work, By
     delay.lines = time_at(costs.rate(CostItem::LLNetworkRate), on_wire, 1, 1);
   }
   return delay;
-}
-
-std::vector<CostPart> launch_costs(const CostParameters& costs, const Program& program, Rank rank,
-                                   CallIs call, LaunchFrom launch) {
-  std::vector<CostPart> parts;
-  if (program.lane_count(rank) == 0) {
-    return parts;
-  }
-  const Lane lane = program.lane(rank, 0);
-  if (lane.protocol == WireProtocol::None) {
-    return parts;
-  }
-  const auto add = [&](CostItem item, Duration time) {
-    if (time > Duration{}) {
-      parts.push_back({item, time});
-    }
-  };
-  const auto add_whole = [&](CostItem item) { add(item, costs.time(item)); };
-  if (is_symmetric(lane.kernel)) {
-    add_whole(CostItem::LaunchSymmetric);
-  } else if (lane.kernel == Kernel::CopyEngine) {
-    add_whole(CostItem::LaunchCopyEngine);
-  } else if (lane.kernel == Kernel::SendRecv) {
-    add_whole(CostItem::LaunchSendRecv);
-    const std::uint32_t peers = std::max(program.peers(rank), 1U);
-    add(CostItem::LaunchPeer,
-        static_cast<std::int64_t>(peers - 1) * costs.time(CostItem::LaunchPeer));
-  } else {
-    add_whole(CostItem::LaunchCollective);
-    if (lane.kernel == Kernel::Multicast) {
-      add_whole(CostItem::MulticastStart);
-    } else if (lane.protocol == WireProtocol::LL) {
-      const double wide = 0.4 * width(lane.threads) + (program.channels() > 1 ? 0.6 : 0.0);
-      add(CostItem::LLStart, scaled(costs.time(CostItem::LLStart), wide));
-    } else if (lane.protocol == WireProtocol::LL128) {
-      add_whole(CostItem::LL128Start);
-    }
-  }
-  if (call == CallIs::Isolated) {
-    add_whole(CostItem::LaunchIsolated);
-  }
-  if (launch == LaunchFrom::CudaGraph) {
-    add_whole(CostItem::LaunchGraph);
-  }
-  return parts;
-}
-
-Duration host_per_call(const CostParameters& costs, std::int64_t gpus) {
-  if (gpus <= 1) {
-    return Duration{};
-  }
-  return costs.time(CostItem::LaunchProcess) + gpus * costs.time(CostItem::LaunchProcessGpu);
 }
 
 Kernel wire_kernel(Kernel kernel, const Program& program) {

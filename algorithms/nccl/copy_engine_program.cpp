@@ -69,12 +69,11 @@ class CopyEngineProgram final : public Program {
 
   CollectiveCall call_;
   PeerSlots slots_;
-  std::uint32_t barriers_between_;
+  std::uint32_t barriers_between_{0};
   std::vector<Plan> plans_{};
 };
 
-CopyEngineProgram::CopyEngineProgram(const CollectiveCall& call)
-    : call_(call), slots_(call.ranks), barriers_between_(0) {
+CopyEngineProgram::CopyEngineProgram(const CollectiveCall& call) : call_(call), slots_(call.ranks) {
   const bool rooted = has_root(call.kind);
   const std::uint32_t copies = slots_.peers();
   if (!rooted && copies >= copies_between_barriers &&

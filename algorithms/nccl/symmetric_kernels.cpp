@@ -16,14 +16,13 @@ namespace {
 using enum CollectiveKind;
 
 constexpr std::array kernels{
-    SymmetricKernelSort{SymmetricKernel::AllReduceAGxLL_R, "AllReduce_AGxLL_R", AllReduce, true,
-                        false},
-    SymmetricKernelSort{SymmetricKernel::AllReduceAGxLLMC_R, "AllReduce_AGxLLMC_R", AllReduce, true,
+    SymmetricKernelSort{SymmetricKernel::AllReduceLL, "AllReduce_AGxLL_R", AllReduce, true, false},
+    SymmetricKernelSort{SymmetricKernel::AllReduceLLMC, "AllReduce_AGxLLMC_R", AllReduce, true,
                         true},
-    SymmetricKernelSort{SymmetricKernel::AllReduceRSxLD_AGxST, "AllReduce_RSxLD_AGxST", AllReduce,
-                        false, false},
-    SymmetricKernelSort{SymmetricKernel::AllReduceRSxLDMC_AGxSTMC, "AllReduce_RSxLDMC_AGxSTMC",
-                        AllReduce, false, true},
+    SymmetricKernelSort{SymmetricKernel::AllReduceLDST, "AllReduce_RSxLD_AGxST", AllReduce, false,
+                        false},
+    SymmetricKernelSort{SymmetricKernel::AllReduceLDMC, "AllReduce_RSxLDMC_AGxSTMC", AllReduce,
+                        false, true},
     SymmetricKernelSort{SymmetricKernel::AllGatherLL, "AllGather_LL", AllGather, true, false},
     SymmetricKernelSort{SymmetricKernel::AllGatherLLMC, "AllGather_LLMC", AllGather, true, true},
     SymmetricKernelSort{SymmetricKernel::AllGatherST, "AllGather_ST", AllGather, false, false},

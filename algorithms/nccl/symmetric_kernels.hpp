@@ -23,13 +23,13 @@
 
 namespace collsim::nccl {
 
-/// NCCL's names for what the letters are: AG all-gather, RS reduce-scatter, R reduce; x by LL, load (LD) or
-/// store (ST); MC through the switch (multicast).
+/// By the letters of NCCL: LL; LD load, ST store; MC through the switch (multicast). In its own names AG is all-gather,
+/// RS reduce-scatter, R reduce, x by.
 enum class SymmetricKernel : std::uint8_t {
-  AllReduceAGxLL_R,
-  AllReduceAGxLLMC_R,
-  AllReduceRSxLD_AGxST,
-  AllReduceRSxLDMC_AGxSTMC,
+  AllReduceLL,
+  AllReduceLLMC,
+  AllReduceLDST,
+  AllReduceLDMC,
   AllGatherLL,
   AllGatherLLMC,
   AllGatherST,

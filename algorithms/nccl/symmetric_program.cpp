@@ -40,13 +40,13 @@ struct Stage {
 std::vector<Stage> stages_of(SymmetricKernel kernel) {
   using enum Action;
   switch (kernel) {
-    case SymmetricKernel::AllReduceAGxLL_R:
+    case SymmetricKernel::AllReduceLL:
       return {{PushAll, 0}, {Reduce, 0}};
-    case SymmetricKernel::AllReduceAGxLLMC_R:
+    case SymmetricKernel::AllReduceLLMC:
       return {{Multicast, 0}, {Reduce, 0}};
-    case SymmetricKernel::AllReduceRSxLD_AGxST:
+    case SymmetricKernel::AllReduceLDST:
       return {{Signal, 0}, {Await, 0}, {SendParts, 1}, {Reduce, 1}, {Store, 2}, {Take, 2}};
-    case SymmetricKernel::AllReduceRSxLDMC_AGxSTMC:
+    case SymmetricKernel::AllReduceLDMC:
       return {{PostParts, 0}, {Switch, 0}, {Take, 1}};
     case SymmetricKernel::AllGatherLL:
       return {{PushAll, 0}, {Take, 0}};

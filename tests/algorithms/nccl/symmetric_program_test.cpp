@@ -109,8 +109,7 @@ TEST_CASE("Symmetric kernels without the switch send what rings send") {
   };
   const std::int64_t count = ranks * 256 * 4 * 3;  // three cells a block and rank
   const Bytes all(count * 4);
-  for (const Bytes bytes :
-       sent(SymmetricKernel::AllReduceRSxLD_AGxST, CollectiveKind::AllReduce, count)) {
+  for (const Bytes bytes : sent(SymmetricKernel::AllReduceLDST, CollectiveKind::AllReduce, count)) {
     CHECK(bytes == 2 * (ranks - 1) * all / ranks);
   }
   for (const Bytes bytes : sent(SymmetricKernel::AllGatherST, CollectiveKind::AllGather, count)) {
@@ -121,17 +120,16 @@ TEST_CASE("Symmetric kernels without the switch send what rings send") {
     CHECK(bytes == (ranks - 1) * all);
   }
   // Everything to everybody.
-  for (const Bytes bytes :
-       sent(SymmetricKernel::AllReduceAGxLL_R, CollectiveKind::AllReduce, count)) {
+  for (const Bytes bytes : sent(SymmetricKernel::AllReduceLL, CollectiveKind::AllReduce, count)) {
     CHECK(bytes == (ranks - 1) * all);
   }
 }
 
 TEST_CASE("Symmetric all-reduce through the switch moves S + S/n each way") {
   const std::int64_t count = 8 * 256 * 4 * 3;
-  const auto traffic = multimem_traffic(*build_symmetric_program(
-      call_of(CollectiveKind::AllReduce, 8, count),
-      {SymmetricKernel::AllReduceRSxLDMC_AGxSTMC, 4, 0}, EqualBlocks::Apart));
+  const auto traffic = multimem_traffic(
+      *build_symmetric_program(call_of(CollectiveKind::AllReduce, 8, count),
+                               {SymmetricKernel::AllReduceLDMC, 4, 0}, EqualBlocks::Apart));
   for (std::size_t rank = 0; rank < 8; ++rank) {
     CHECK(traffic.up[rank] == Bytes(count * 4 + count * 4 / 8));
     CHECK(traffic.down[rank] == Bytes(count * 4 + count * 4 / 8));
@@ -142,14 +140,14 @@ TEST_CASE("Symmetric all-reduce through the switch moves S + S/n each way") {
 // 65 GiB/s = 69793 bytes/us a block; softplus(294912 / 69793 - 1) = 3.26 us on one.
 TEST_CASE("Symmetric kernels: small calls run in LL, large ones through the switch") {
   CHECK(sort_of(chosen(CollectiveKind::AllReduce, 4 * kib).kernel).ll);
-  CHECK(chosen(CollectiveKind::AllReduce, gib).kernel == SymmetricKernel::AllReduceRSxLDMC_AGxSTMC);
+  CHECK(chosen(CollectiveKind::AllReduce, gib).kernel == SymmetricKernel::AllReduceLDMC);
   // ceil(16 / 8): more blocks cannot use the switch better.
   CHECK(chosen(CollectiveKind::AllReduce, gib).blocks <= 2);
   CHECK(chosen(CollectiveKind::AllReduce, gib, 8, 100).blocks <= 4);
   CHECK(chosen(CollectiveKind::AllGather, 64 * mib).kernel == SymmetricKernel::AllGatherSTMC);
   CHECK(sort_of(chosen(CollectiveKind::ReduceScatter, 1024).kernel).ll);
   // The switch is of no use to two.
-  CHECK(chosen(CollectiveKind::AllReduce, gib, 2).kernel == SymmetricKernel::AllReduceRSxLD_AGxST);
+  CHECK(chosen(CollectiveKind::AllReduce, gib, 2).kernel == SymmetricKernel::AllReduceLDST);
 }
 
 // One byte a rank: softplus(-1) = ln(1 + 1/e) = 0.3133 us over the base.
@@ -174,7 +172,7 @@ TEST_CASE("Symmetric kernels: NCCL_SYM_KERNEL and NCCL_SYM_CTAS choose") {
   configuration.symmetric_kernel = "AllReduce_RSxLD_AGxST";
   configuration.symmetric_ctas = 12;
   const SymmetricChoice choice = chosen(CollectiveKind::AllReduce, 4 * kib, 8, 90, configuration);
-  CHECK(choice.kernel == SymmetricKernel::AllReduceRSxLD_AGxST);
+  CHECK(choice.kernel == SymmetricKernel::AllReduceLDST);
   CHECK(choice.blocks == 12);
   configuration.symmetric_kernel = "AllGather_LLMC";
   CHECK(refusal(hgx(2), call_of(CollectiveKind::AllGather, 2, 8), configuration) ==
