@@ -200,6 +200,7 @@ std::unique_ptr<const FoldPlan> plan_of(const Cluster& cluster, const Workload& 
   FoldJobs jobs = jobs_of(cluster, workload);
   FoldedJobs folded = folded_jobs(cluster, options, jobs);
   std::vector<std::shared_ptr<const Communicator>> communicators;
+  communicators.reserve(folded.programs.size());
   for (const auto& program : folded.programs) {
     communicators.push_back(representatives(*program));
   }

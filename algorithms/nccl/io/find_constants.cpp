@@ -1,7 +1,11 @@
 #include "algorithms/nccl/io/find_constants.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
 
 #include "algorithms/nccl/io/read_constants.hpp"
 #include "topology/error.hpp"
@@ -14,45 +18,65 @@ namespace {
 constexpr std::string_view prefix = "nccl-tuning-";
 constexpr int most_bases = 32;
 
-const ListedConstants* by_name(const std::vector<ListedConstants>& listed,
-                               const std::string& name) {
-  for (const ListedConstants& candidate : listed) {
-    if (candidate.name == name) {
-      return &candidate;
+/// The files of constants, by what is behind the prefix.
+std::map<std::string, std::string> files_of(const ConfigPath& path) {
+  std::map<std::string, std::string> files;
+  for (const auto& [name, file] : config_files(path, "parameters")) {
+    if (name.starts_with(prefix)) {
+      files.emplace(name.substr(prefix.size()), file);
     }
   }
-  return nullptr;
+  return files;
 }
 
 /// Reads a file over the one it is based on.
-TuningConstants load(const std::vector<ListedConstants>& listed, const ListedConstants& wanted,
-                     int depth) {
-  const ConstantsFile file = parse_constants(read_file(wanted.file), wanted.file);
+TuningConstants load(const std::map<std::string, std::string>& files, const std::string& name,
+                     const ConstantsFile& file, int depth) {
   const ConstantsHead head = read_head(file);
   TuningConstants constants;
   if (!head.base.empty()) {
-    const ListedConstants* const base = by_name(listed, head.base);
-    if (base == nullptr || depth == most_bases) {
-      throw InputError(base == nullptr ? "no such file of constants: " + in_quotes(head.base)
-                                       : "bases go round in a circle",
-                       "base", "", SourceLocation{wanted.file, 0, 0, ""});
+    const auto base = files.find(head.base);
+    if (base == files.end() || depth == most_bases) {
+      throw InputError(base == files.end() ? "no such file of constants: " + in_quotes(head.base)
+                                           : "bases go round in a circle",
+                       "base", "", SourceLocation{files.at(name), 0, 0, ""});
     }
-    constants = load(listed, *base, depth + 1);
+    constants =
+        load(files, head.base, parse_constants(read_file(base->second), base->second), depth + 1);
   }
   read_constants(file, constants);
-  constants.name = wanted.name;
+  constants.name = name;
   return constants;
+}
+
+/// Of files that all lie in one folder, as those that ship, one that has the version for its name is the
+/// one that lists it: the others need not be read.
+std::optional<TuningConstants> by_name(const std::map<std::string, std::string>& files,
+                                       const NcclVersion& version) {
+  const auto folder = [](const std::string& file) { return file.substr(0, file.rfind('/')); };
+  for (const auto& [name, file] : files) {
+    if (folder(file) != folder(files.begin()->second)) {
+      return std::nullopt;
+    }
+  }
+  for (const NcclVersion& named : {version, NcclVersion{version.major, version.minor, {}}}) {
+    if (const auto found = files.find(to_text(named)); found != files.end()) {
+      const ConstantsFile file = parse_constants(read_file(found->second), found->second);
+      if (read_head(file).versions.contains(version)) {
+        return load(files, found->first, file, 0);
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::vector<ListedConstants> list_constants(const ConfigPath& path) {
   std::vector<ListedConstants> listed;
-  for (const auto& [name, file] : config_files(path, "parameters")) {
-    if (name.starts_with(prefix)) {
-      const ConstantsHead head = read_head(parse_constants(read_file(file), file));
-      listed.push_back({name.substr(prefix.size()), head.description, file, head.versions});
-    }
+  for (const auto& [name, file] : files_of(path)) {
+    const ConstantsHead head = read_head(parse_constants(read_file(file), file));
+    listed.push_back({name, head.description, file, head.versions});
   }
   const auto order = [](const ListedConstants& constants) {
     const NcclVersion& first = constants.versions.first;
@@ -72,12 +96,18 @@ std::vector<ListedConstants> list_constants(const ConfigPath& path) {
 }
 
 TuningConstants find_constants(const ConfigPath& path, std::string_view version) {
-  const std::vector<ListedConstants> listed = list_constants(path);
+  const std::map<std::string, std::string> files = files_of(path);
   const std::optional<NcclVersion> parsed = parse_version(version);
+  if (parsed) {
+    if (auto constants = by_name(files, *parsed)) {
+      return *std::move(constants);
+    }
+  }
   std::vector<std::string> ranges;
-  for (const ListedConstants& constants : listed) {
+  for (const ListedConstants& constants : list_constants(path)) {
     if (parsed && constants.versions.contains(*parsed)) {
-      return load(listed, constants, 0);
+      return load(files, constants.name, parse_constants(read_file(constants.file), constants.file),
+                  0);
     }
     ranges.push_back(to_text(constants.versions));
   }
