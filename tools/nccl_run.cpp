@@ -163,7 +163,8 @@ NcclRun::NcclRun(const Machine& machine, const NcclRunOptions& options,
                  const std::vector<Communicator>& groups, const OutputOptions& output)
     : machine_(&machine),
       protocol_(protocol_of(job.protocol)),
-      symmetric_windows_(options.symmetric_windows) {
+      symmetric_windows_(options.symmetric_windows),
+      sets_channels_(job.channels.has_value()) {
   if (job.chunks) {
     throw InputError("has no effect on NCCL's programs, which cut chunks by rules of their own",
                      "--chunks", "--env NCCL_BUFFSIZE=…, or another --algorithm");
@@ -194,9 +195,14 @@ NcclProgram NcclRun::program(const CollectiveCall& call, const std::string& algo
     wish.buffers = NcclBuffers::Symmetric;
   }
   wish.protocol = protocol_;
-  if (wish.buffers != NcclBuffers::Plain && protocol_) {
-    throw InputError("has no effect on " + algorithm + ", whose kernels have each its own",
-                     "--protocol", "--env NCCL_SYM_KERNEL=…");
+  if (wish.buffers != NcclBuffers::Plain && (protocol_ || sets_channels_)) {
+    const bool symmetric = wish.buffers == NcclBuffers::Symmetric;
+    throw InputError("has no effect on " +
+                         std::string(symmetric ? "kernels for symmetric windows" : "copy engines"),
+                     protocol_ ? "--protocol" : "--channels",
+                     !symmetric  ? "leave the option out"
+                     : protocol_ ? "--env NCCL_SYM_KERNEL=…"
+                                 : "--env NCCL_SYM_CTAS=…");
   }
   try {
     return nccl_program(*decisions_, tuner_, call, wish, channels);

@@ -78,6 +78,7 @@ class NcclRun {
   std::vector<nccl::TunerRule> tuner_;
   std::optional<nccl::Protocol> protocol_;
   bool symmetric_windows_;
+  bool sets_channels_;
 };
 
 }  // namespace collsim

@@ -144,6 +144,29 @@ class Refused(program.Case):
                      "error: --algorithm: NVLS over several nodes for all_gather, which NCCL chooses here, reduces in the network: "
                      "that is not executed\nhint: NCCL_COLLNET_ENABLE=0, or another NCCL_ALGO")
 
+    def test_options_that_symmetric_windows_do_not_read(self):
+        words = ["run", "all_gather", *H100, "--bytes", "1M", "--algorithm"]
+        self.refused([*words, "nccl-symmetric", "--protocol", "LL"],
+                     "error: --protocol: has no effect on kernels for symmetric windows\n"
+                     "hint: --env NCCL_SYM_KERNEL=…")
+        self.refused([*words, "nccl-symmetric", "--channels", "4"],
+                     "error: --channels: has no effect on kernels for symmetric windows\n"
+                     "hint: --env NCCL_SYM_CTAS=…")
+        self.refused([*words, "nccl-ce", "--channels", "4"],
+                     "error: --channels: has no effect on copy engines\nhint: leave the option out")
+        self.refused([*words, "nccl-symmetric", "--nccl", "2.26"],
+                     "error: --algorithm: NCCL 2.26 has no symmetric kernels\nhint: they came with 2.27")
+        self.refused([*words, "nccl-ce", "--nccl", "2.27"],
+                     "error: --algorithm: NCCL 2.27 has no collectives by copy engines\nhint: they came with 2.28")
+
+    def test_symmetric_windows(self):
+        """Calls that no symmetric kernel takes run as others do."""
+        perf = ["perf", *H100, "-R", "2", "-b", "64K", "-e", "64K", "--columns", "--format", "csv"]
+        for collective, algorithm in [("all_reduce", "nccl-symmetric"), ("broadcast", "nccl-ring"),
+                                      ("all_to_all", "nccl-p2p")]:
+            self.assertIn(algorithm, self.output("perf", collective, *perf[1:]))
+        self.assertIn("nccl-ring", self.output("perf", "all_reduce", *perf[1:], "--nccl", "2.26"))
+
     def test_options_of_others(self):
         self.refused([*RUN, "--chunks", "4"],
                      "error: --chunks: has no effect on NCCL's programs, which cut chunks by rules of their own\n"
