@@ -29,8 +29,12 @@ while (($# > 0)); do
       shift
       continue
       ;;
+    -h | --help)
+      sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' tools/gpu_check.sh
+      exit 0
+      ;;
     *)
-      echo "gpu_check.sh: no such option: $1" >&2
+      echo "gpu_check.sh: no such option: $1; --help shows which there are" >&2
       exit 2
       ;;
   esac
