@@ -136,7 +136,7 @@ void simulate(const SweepCommand& command, SweepProcesses& processes, Prepared& 
          counted(all - points.size(), "point") + " of " + grouped(all) + " were there already");
   }
   SweepProgress progress(command.output, all, all - points.size());
-  processes.lead(work, points, [&](FinishedLine line) {
+  processes.lead(work, points, [&](const FinishedLine& line) {
     const bool failed = tells_failure(line.line);
     file.append(line.index, line.line);
     progress.add(failed);
