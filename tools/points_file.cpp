@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* option = "--points";
 constexpr const char* schema = "collsim/sweep-points/1";
 constexpr std::string_view line_begin = R"({"point":)";
-constexpr std::string_view seal_key = ",\"seal\":\"";
+constexpr std::string_view seal_key = R"(,"seal":")";
 constexpr std::size_t block = std::size_t{64} << 10U;
 
 std::string header_line(const PointsHeader& header) {
