@@ -115,4 +115,24 @@ MemoryPlace place_of(const CollectiveCall& call, Rank rank, Buffer buffer) {
   COLLSIM_ENSURE(false, "a value outside its enumeration");
 }
 
+Bytes block_offset(const CollectiveCall& call, Buffer buffer, Rank owner) {
+  bool has_all = false;
+  switch (call.kind) {
+    case CollectiveKind::AllToAll:
+      has_all = true;
+      break;
+    case CollectiveKind::Gather:
+    case CollectiveKind::AllGather:
+      has_all = buffer == Buffer::Output;
+      break;
+    case CollectiveKind::Scatter:
+    case CollectiveKind::ReduceScatter:
+      has_all = buffer == Buffer::Input;
+      break;
+    default:
+      break;
+  }
+  return has_all ? call.block() * owner.value() : Bytes(0);
+}
+
 }  // namespace collsim

@@ -267,4 +267,8 @@ struct MemoryPlace {
 };
 [[nodiscard]] MemoryPlace place_of(const CollectiveCall& call, Rank rank, Buffer buffer);
 
+/// Where a rank's block begins in the input or output: 0 in a buffer that holds no more than one block, or is
+/// not cut into blocks.
+[[nodiscard]] Bytes block_offset(const CollectiveCall& call, Buffer buffer, Rank owner);
+
 }  // namespace collsim

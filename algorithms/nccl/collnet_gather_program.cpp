@@ -4,6 +4,7 @@
 
 #include "algorithms/nccl/channel_tables.hpp"
 #include "algorithms/nccl/divided_up.hpp"
+#include "algorithms/nccl/node_places.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::nccl {
@@ -21,7 +22,7 @@ class RailProgram : public Program {
   RailProgram(const Execution& execution, RankLayout layout)
       : execution_(execution),
         nodes_(static_cast<std::uint32_t>(layout.nodes)),
-        ranks_per_node_(static_cast<std::uint32_t>(layout.ranks_per_node)),
+        places_(static_cast<std::uint32_t>(layout.ranks_per_node)),
         element_(size_of(execution.call.type)),
         chunk_(execution.work.front().chunk),
         channels_(channel_count(execution)) {}
@@ -32,6 +33,9 @@ class RailProgram : public Program {
     return static_cast<std::uint32_t>(execution_.work.size()) * roles;
   }
   [[nodiscard]] Lane lane(Rank, std::uint32_t lane) const override;
+  [[nodiscard]] std::uint64_t step_count(Rank, std::uint32_t lane) const override {
+    return loops() * steps_per_loop(place_of(lane).role);
+  }
   [[nodiscard]] Bytes scratch_bytes(Rank) const override {
     return element_ * (static_cast<std::int64_t>(execution_.work.size() * under_way) * chunk_);
   }
@@ -41,7 +45,7 @@ class RailProgram : public Program {
     return static_cast<std::uint32_t>(loops());
   }
   [[nodiscard]] std::uint64_t transfer_count() const override {
-    const std::uint64_t each = (nodes_ - 1) + std::uint64_t{others()} * nodes_;
+    const std::uint64_t each = (nodes_ - 1) + std::uint64_t{places_.others()} * nodes_;
     return loops() * execution_.work.size() * execution_.call.ranks * each;
   }
 
@@ -61,27 +65,48 @@ class RailProgram : public Program {
   }
 
   [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
-  /// Other ranks of the node.
-  [[nodiscard]] std::uint32_t others() const { return ranks_per_node_ - 1; }
-  [[nodiscard]] std::uint32_t node_of(Rank rank) const { return rank.value() / ranks_per_node_; }
-  /// The rank with the same place in another node.
-  [[nodiscard]] Rank counterpart(Rank rank, std::uint32_t node) const {
-    return Rank(node * ranks_per_node_ + rank.value() % ranks_per_node_);
-  }
-  /// Among the counterparts of a rank, which leave out the rank itself: slot for node, node for slot.
+  [[nodiscard]] const NodePlaces& places() const { return places_; }
+  [[nodiscard]] std::uint32_t node_of(Rank rank) const { return places_.node_of(rank); }
+  /// The slot for the counterpart in a node: a rank leaves itself out.
   [[nodiscard]] std::uint32_t slot_of(Rank rank, std::uint32_t node) const {
     return node - (node < node_of(rank) ? 0 : 1);
   }
-  [[nodiscard]] std::uint32_t node_at(Rank rank, std::uint32_t slot) const {
-    return slot + (slot < node_of(rank) ? 0 : 1);
+
+  // The other ends of slots, which are lanes of `role`.
+  /// Between the fabric's two sides: a counterpart.
+  [[nodiscard]] Connection in_fabric(Rank rank, std::uint32_t channel, std::uint32_t slot,
+                                     Role role) const {
+    const std::uint32_t node = slot + (slot < node_of(rank) ? 0 : 1);
+    const Rank peer = places_.counterpart(rank, node);
+    return {peer, lane_of({channel, role}), slot_of(peer, node_of(rank))};
   }
-  /// Another rank of the node: those below the rank come first.
-  [[nodiscard]] Rank other(Rank rank, std::uint32_t number) const {
-    const std::uint32_t first = node_of(rank) * ranks_per_node_;
-    return Rank(first + number + (first + number < rank.value() ? 0 : 1));
+  /// Between the node's two sides: another rank of it.
+  [[nodiscard]] Connection in_node(Rank rank, std::uint32_t channel, std::uint32_t slot,
+                                   Role role) const {
+    const Rank peer = places_.other(rank, slot);
+    return {peer, lane_of({channel, role}), places_.number_of_other(peer, rank)};
   }
-  [[nodiscard]] std::uint32_t number_of_other(Rank rank, Rank other) const {
-    return other.value() % ranks_per_node_ - (other < rank ? 0 : 1);
+
+  /// What a step of the sides Node and Others is for.
+  struct Turn {
+    std::uint64_t loop{0};
+    std::uint32_t node{0};   ///< how manieth
+    std::uint32_t other{0};  ///< of Others: which rank
+    bool first{false};       ///< of its loop
+  };
+  [[nodiscard]] Turn turn_of(Place place, std::uint64_t index) const {
+    const std::uint64_t steps = steps_per_loop(place.role);
+    const std::uint64_t number = index % steps;
+    const std::uint64_t ranks = steps / nodes_;
+    return {index / steps, static_cast<std::uint32_t>(number / ranks),
+            static_cast<std::uint32_t>(number % ranks), number == 0};
+  }
+  /// A step of one of these sides, of the piece of its turn.
+  [[nodiscard]] Step step_of(Place place, const Turn& turn) const {
+    Step step;
+    step.bytes = piece_bytes(place.channel, turn.loop);
+    step.continues = !turn.first;
+    return step;
   }
 
   [[nodiscard]] std::uint64_t loops() const {
@@ -94,8 +119,7 @@ class RailProgram : public Program {
   /// The piece of a rank's block, in a buffer of all blocks or of the own one alone.
   [[nodiscard]] Span piece(Buffer buffer, Rank owner, std::uint32_t channel,
                            std::uint64_t loop) const {
-    const bool all = (call().kind == CollectiveKind::AllGather) == (buffer == Buffer::Output);
-    const Bytes block = all ? call().block() * owner.value() : Bytes(0);
+    const Bytes block = block_offset(call(), buffer, owner);
     return Span::contiguous(buffer, block + element_ * piece_begin(channel, loop),
                             piece_bytes(channel, loop));
   }
@@ -107,6 +131,16 @@ class RailProgram : public Program {
   }
 
  private:
+  [[nodiscard]] std::uint64_t steps_per_loop(std::uint32_t role) const {
+    switch (role) {
+      case Node:
+        return nodes_;
+      case Others:
+        return std::uint64_t{nodes_} * places_.others();
+      default:
+        return 1;
+    }
+  }
   [[nodiscard]] std::int64_t piece_begin(std::uint32_t channel, std::uint64_t loop) const {
     const std::uint64_t number = loop * channels_ + execution_.work[channel].channel;
     return std::min(static_cast<std::int64_t>(number) * chunk_, execution_.call.count);
@@ -114,7 +148,7 @@ class RailProgram : public Program {
 
   Execution execution_;
   std::uint32_t nodes_;
-  std::uint32_t ranks_per_node_;
+  NodePlaces places_;
   Bytes element_;
   std::int64_t chunk_;      ///< elements
   std::uint32_t channels_;  ///< joined ones counted each
@@ -134,191 +168,129 @@ Lane RailProgram::lane(Rank, std::uint32_t lane) const {
 }
 
 /// Hand: the own piece to where the network takes it. Network: to the counterparts. Node: what comes from
-/// each node, to the output and to the others. Others: what they have so.
+/// each node, the own one first, to the output and to the others. Others: what they have so.
 class GatherProgram final : public RailProgram {
  public:
   using RailProgram::RailProgram;
 
-  [[nodiscard]] std::uint64_t step_count(Rank, std::uint32_t lane) const override {
-    switch (place_of(lane).role) {
-      case Node:
-        return loops() * nodes();
-      case Others:
-        return loops() * nodes() * others();
-      default:
-        return loops();
-    }
-  }
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override;
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
                                    std::uint32_t slot) const override {
     const Place place = place_of(lane);
-    if (place.role == Network) {
-      const Rank to = counterpart(rank, node_at(rank, slot));
-      return {to, lane_of({place.channel, Node}), slot_of(to, node_of(rank))};
-    }
-    const Rank to = other(rank, slot);
-    return {to, lane_of({place.channel, Others}), number_of_other(to, rank)};
+    return place.role == Network ? in_fabric(rank, place.channel, slot, Node)
+                                 : in_node(rank, place.channel, slot, Others);
   }
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
                                         std::uint32_t slot) const override {
     const Place place = place_of(lane);
-    if (place.role == Node) {
-      const Rank from = counterpart(rank, node_at(rank, slot));
-      return {from, lane_of({place.channel, Network}), slot_of(from, node_of(rank))};
-    }
-    const Rank from = other(rank, slot);
-    return {from, lane_of({place.channel, Node}), number_of_other(from, rank)};
+    return place.role == Node ? in_fabric(rank, place.channel, slot, Network)
+                              : in_node(rank, place.channel, slot, Node);
   }
 };
 
 Step GatherProgram::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
   const Place place = place_of(lane);
   const std::uint32_t channel = place.channel;
-  Step step;
-  switch (place.role) {
-    case Hand:
-      step.bytes = piece_bytes(channel, index);
-      step.source = piece(Buffer::Input, rank, channel, index);
-      step.destination = kept(channel, index);
-      if (index >= under_way) {
-        step.after = StepRef{lane_of({channel, Network}), index - under_way};
-      }
-      return step;
-    case Network:
-      step.bytes = piece_bytes(channel, index);
+  if (place.role == Hand || place.role == Network) {
+    Step step;
+    step.bytes = piece_bytes(channel, index);
+    if (place.role == Network) {
       step.movement = Movement::Multimem;
       step.source = kept(channel, index);
       step.sends = {0, nodes() - 1};
       step.after = StepRef{lane_of({channel, Hand}), index};
       return step;
-    case Node: {
-      const std::uint64_t loop = index / nodes();
-      const auto node = static_cast<std::uint32_t>((node_of(rank) + index % nodes()) % nodes());
-      step.bytes = piece_bytes(channel, loop);
-      step.sends = {0, others()};
-      step.continues = index % nodes() != 0;
-      if (node != node_of(rank)) {
-        step.receives = {slot_of(rank, node), 1};
-        step.destination = piece(Buffer::Output, counterpart(rank, node), channel, loop);
-      } else {
-        step.source = piece(Buffer::Input, rank, channel, loop);
-        if (call().in_place == InPlace::No) {
-          step.destination = piece(Buffer::Output, rank, channel, loop);
-        }
-      }
-      return step;
     }
-    default: {
-      const std::uint64_t steps = std::uint64_t{nodes()} * others();
-      const std::uint64_t loop = index / steps;
-      const auto number = static_cast<std::uint32_t>(index % others());
-      const Rank from = other(rank, number);
-      const std::uint64_t turn = index % steps / others();
-      const auto node = static_cast<std::uint32_t>((node_of(rank) + turn) % nodes());
-      step.bytes = piece_bytes(channel, loop);
-      step.receives = {number, 1};
-      step.destination = piece(Buffer::Output, counterpart(from, node), channel, loop);
-      step.continues = index % steps != 0;
-      return step;
+    step.source = piece(Buffer::Input, rank, channel, index);
+    step.destination = kept(channel, index);
+    if (index >= under_way) {
+      step.after = StepRef{lane_of({channel, Network}), index - under_way};
     }
+    return step;
   }
+  const Turn turn = turn_of(place, index);
+  const std::uint32_t node = (node_of(rank) + turn.node) % nodes();
+  Step step = step_of(place, turn);
+  if (place.role == Others) {
+    const Rank owner = places().counterpart(places().other(rank, turn.other), node);
+    step.receives = {turn.other, 1};
+    step.destination = piece(Buffer::Output, owner, channel, turn.loop);
+    return step;
+  }
+  step.sends = {0, places().others()};
+  if (node != node_of(rank)) {
+    step.receives = {slot_of(rank, node), 1};
+    step.destination = piece(Buffer::Output, places().counterpart(rank, node), channel, turn.loop);
+    return step;
+  }
+  step.source = piece(Buffer::Input, rank, channel, turn.loop);
+  if (call().in_place == InPlace::No) {
+    step.destination = piece(Buffer::Output, rank, channel, turn.loop);
+  }
+  return step;
 }
 
 /// Others: the rank's part of what belongs to the others' places, to them. Node: theirs and the own, for each
-/// node, to the counterpart there. Network: what the counterparts have, reduced. Hand: to the output.
+/// node, the own one last, to the counterpart there. Network: what the counterparts have, reduced. Hand: to
+/// the output.
 class ScatterProgram final : public RailProgram {
  public:
   using RailProgram::RailProgram;
 
-  [[nodiscard]] std::uint64_t step_count(Rank, std::uint32_t lane) const override {
-    switch (place_of(lane).role) {
-      case Node:
-        return loops() * nodes();
-      case Others:
-        return loops() * nodes() * others();
-      default:
-        return loops();
-    }
-  }
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override;
   [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
                                    std::uint32_t slot) const override {
     const Place place = place_of(lane);
-    if (place.role == Node) {
-      const Rank to = counterpart(rank, node_at(rank, slot));
-      return {to, lane_of({place.channel, Network}), slot_of(to, node_of(rank))};
-    }
-    const Rank to = other(rank, slot);
-    return {to, lane_of({place.channel, Node}), number_of_other(to, rank)};
+    return place.role == Node ? in_fabric(rank, place.channel, slot, Network)
+                              : in_node(rank, place.channel, slot, Node);
   }
   [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
                                         std::uint32_t slot) const override {
     const Place place = place_of(lane);
-    if (place.role == Network) {
-      const Rank from = counterpart(rank, node_at(rank, slot));
-      return {from, lane_of({place.channel, Node}), slot_of(from, node_of(rank))};
-    }
-    const Rank from = other(rank, slot);
-    return {from, lane_of({place.channel, Others}), number_of_other(from, rank)};
-  }
-
- private:
-  /// Which node a rank's pieces are for, by turn: the own one last, so that others need not wait for it.
-  [[nodiscard]] std::uint32_t node_of_turn(Rank rank, std::uint64_t turn) const {
-    return static_cast<std::uint32_t>((node_of(rank) + 1 + turn) % nodes());
+    return place.role == Network ? in_fabric(rank, place.channel, slot, Node)
+                                 : in_node(rank, place.channel, slot, Others);
   }
 };
 
 Step ScatterProgram::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
   const Place place = place_of(lane);
   const std::uint32_t channel = place.channel;
-  Step step;
-  switch (place.role) {
-    case Others: {
-      const std::uint64_t steps = std::uint64_t{nodes()} * others();
-      const std::uint64_t loop = index / steps;
-      const auto number = static_cast<std::uint32_t>(index % others());
-      const std::uint32_t node = node_of_turn(rank, index % steps / others());
-      step.bytes = piece_bytes(channel, loop);
-      step.source = piece(Buffer::Input, counterpart(other(rank, number), node), channel, loop);
-      step.sends = {number, 1};
-      step.continues = index % steps != 0;
-      return step;
-    }
-    case Node: {
-      const std::uint64_t loop = index / nodes();
-      const std::uint32_t node = node_of_turn(rank, index % nodes());
-      step.bytes = piece_bytes(channel, loop);
-      step.receives = {0, others()};
-      step.source = piece(Buffer::Input, counterpart(rank, node), channel, loop);
-      step.continues = index % nodes() != 0;
-      if (node != node_of(rank)) {
-        step.sends = {slot_of(rank, node), 1};
-        step.movement = Movement::Post;
-      } else {
-        step.destination = kept(channel, loop);
-        if (loop >= under_way) {
-          step.after = StepRef{lane_of({channel, Hand}), loop - under_way};
-        }
-      }
-      return step;
-    }
-    case Network:
-      step.bytes = piece_bytes(channel, index);
+  if (place.role == Hand || place.role == Network) {
+    Step step;
+    step.bytes = piece_bytes(channel, index);
+    step.source = kept(channel, index);
+    if (place.role == Network) {
       step.movement = Movement::Multimem;
       step.receives = {0, nodes() - 1};
-      step.source = kept(channel, index);
       step.destination = step.source;
       step.after = StepRef{lane_of({channel, Node}), (index + 1) * nodes() - 1};
       return step;
-    default:
-      step.bytes = piece_bytes(channel, index);
-      step.source = kept(channel, index);
-      step.destination = piece(Buffer::Output, rank, channel, index);
-      step.after = StepRef{lane_of({channel, Network}), index};
-      return step;
+    }
+    step.destination = piece(Buffer::Output, rank, channel, index);
+    step.after = StepRef{lane_of({channel, Network}), index};
+    return step;
   }
+  const Turn turn = turn_of(place, index);
+  const std::uint32_t node = (node_of(rank) + 1 + turn.node) % nodes();
+  Step step = step_of(place, turn);
+  if (place.role == Others) {
+    const Rank owner = places().counterpart(places().other(rank, turn.other), node);
+    step.source = piece(Buffer::Input, owner, channel, turn.loop);
+    step.sends = {turn.other, 1};
+    return step;
+  }
+  step.receives = {0, places().others()};
+  step.source = piece(Buffer::Input, places().counterpart(rank, node), channel, turn.loop);
+  if (node != node_of(rank)) {
+    step.sends = {slot_of(rank, node), 1};
+    step.movement = Movement::Post;
+    return step;
+  }
+  step.destination = kept(channel, turn.loop);
+  if (turn.loop >= under_way) {
+    step.after = StepRef{lane_of({channel, Hand}), turn.loop - under_way};
+  }
+  return step;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ CollNetLanes::CollNetLanes(const Execution& execution, RankLayout layout, Roles 
     : execution_(execution),
       roles_(roles),
       nodes_(static_cast<std::uint32_t>(layout.nodes)),
-      ranks_per_node_(static_cast<std::uint32_t>(layout.ranks_per_node)),
+      places_(static_cast<std::uint32_t>(layout.ranks_per_node)),
       heads_(heads),
       element_(size_of(execution.call.type)),
       chunk_(execution.work.front().chunk),

@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "algorithms/nccl/execution.hpp"
+#include "algorithms/nccl/node_places.hpp"
 #include "algorithms/nccl/rings.hpp"
 
 namespace collsim::nccl {
@@ -58,16 +59,14 @@ class CollNetLanes : public Program {
   [[nodiscard]] const Execution& execution() const { return execution_; }
   [[nodiscard]] Place place_of(std::uint32_t lane) const;
   [[nodiscard]] std::uint32_t lane_of(Place place) const;
-  [[nodiscard]] std::uint32_t node_of(Rank rank) const { return rank.value() / ranks_per_node_; }
-  [[nodiscard]] std::uint32_t place_in_node(Rank rank) const {
-    return rank.value() % ranks_per_node_;
-  }
-  [[nodiscard]] std::uint32_t ranks_per_node() const { return ranks_per_node_; }
+  [[nodiscard]] const NodePlaces& places() const { return places_; }
+  [[nodiscard]] std::uint32_t node_of(Rank rank) const { return places_.node_of(rank); }
+  [[nodiscard]] std::uint32_t place_in_node(Rank rank) const { return places_.place_of(rank); }
+  [[nodiscard]] std::uint32_t ranks_per_node() const { return places_.ranks_per_node(); }
   [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
   [[nodiscard]] std::uint32_t heads() const { return heads_; }
-  /// The rank with the same place in another node.
   [[nodiscard]] Rank counterpart(Rank rank, std::uint32_t node) const {
-    return Rank(node * ranks_per_node_ + place_in_node(rank));
+    return places_.counterpart(rank, node);
   }
 
   [[nodiscard]] std::uint64_t loops() const;
@@ -91,7 +90,7 @@ class CollNetLanes : public Program {
   Execution execution_;
   Roles roles_;
   std::uint32_t nodes_;
-  std::uint32_t ranks_per_node_;
+  NodePlaces places_;
   std::uint32_t heads_;
   Bytes element_;
   std::int64_t chunk_;      ///< elements

@@ -86,7 +86,7 @@ class DirectProgram final : public CollNetLanes {
     return head_numbers_[place_in_node(rank)];
   }
   [[nodiscard]] Rank head(std::uint32_t node, std::uint32_t number) const {
-    return Rank(node * ranks_per_node() + heads_of_node_[number].value());
+    return places().at(node, heads_of_node_[number].value());
   }
   /// Heads that the rank exchanges with: the others.
   [[nodiscard]] std::uint32_t other_heads(Rank rank) const {
@@ -103,15 +103,6 @@ class DirectProgram final : public CollNetLanes {
     const std::optional<std::uint32_t> own = head_number(rank);
     return ((own ? *own + 1 : place_in_node(rank)) + turn) % heads();
   }
-  /// Other ranks of the node: those below the rank come first.
-  [[nodiscard]] Rank other(Rank rank, std::uint32_t number) const {
-    const std::uint32_t first = node_of(rank) * ranks_per_node();
-    return Rank(first + number + (first + number < rank.value() ? 0 : 1));
-  }
-  [[nodiscard]] std::uint32_t number_of_other(Rank rank, Rank other) const {
-    return place_in_node(other) - (other < rank ? 0 : 1);
-  }
-
   std::vector<Rank> heads_of_node_;
   std::vector<std::optional<std::uint32_t>> head_numbers_;  ///< by place in the node
 };
@@ -164,7 +155,7 @@ Step DirectProgram::step(Rank rank, std::uint32_t lane, std::uint64_t index) con
   if (place.role == Network) {
     return network_step(place.channel, loop, data.bytes);
   }
-  const std::uint32_t others = ranks_per_node() - 1;
+  const std::uint32_t others = places().others();
   Step step;
   step.bytes = data.bytes;
   step.continues = index % turns != 0;
@@ -198,10 +189,11 @@ Connection DirectProgram::send_to(Rank rank, std::uint32_t lane, std::uint32_t s
   switch (place.role) {
     case Scatter: {
       const Rank to = head(node_of(rank), slot);
-      return {to, lane_of({place.channel, Reduce}), 1 + number_of_other(to, rank)};
+      return {to, lane_of({place.channel, Reduce}), 1 + places().number_of_other(to, rank)};
     }
     case Broadcast:
-      return {other(rank, slot - 1), lane_of({place.channel, Gather}), head_number(rank).value()};
+      return {places().other(rank, slot - 1), lane_of({place.channel, Gather}),
+              head_number(rank).value()};
     default:
       return network_send(rank, place, slot);
   }
@@ -211,10 +203,11 @@ Connection DirectProgram::receive_from(Rank rank, std::uint32_t lane, std::uint3
   const Place place = place_of(lane);
   if (place.role == Gather) {
     const Rank from = head(node_of(rank), slot);
-    return {from, lane_of({place.channel, Broadcast}), 1 + number_of_other(from, rank)};
+    return {from, lane_of({place.channel, Broadcast}), 1 + places().number_of_other(from, rank)};
   }
   if (place.role == Reduce && slot > 0) {
-    return {other(rank, slot - 1), lane_of({place.channel, Scatter}), head_number(rank).value()};
+    return {places().other(rank, slot - 1), lane_of({place.channel, Scatter}),
+            head_number(rank).value()};
   }
   return network_receive(rank, place, slot);
 }
@@ -266,7 +259,7 @@ class ChainProgram final : public CollNetLanes {
     return places_.at(channel)[place_in_node(rank)];
   }
   [[nodiscard]] Rank at(Rank rank, std::uint32_t channel, std::uint32_t place) const {
-    return Rank(node_of(rank) * ranks_per_node() + chains_.at(channel)[place].value());
+    return places().at(node_of(rank), chains_.at(channel)[place].value());
   }
 
   std::vector<std::vector<Rank>> chains_;

@@ -21,11 +21,11 @@ NvlsLanes::NvlsLanes(const Execution& execution, NvlsShape shape)
       roles_(std::move(shape.roles)),
       heads_(std::move(shape.heads)),
       head_numbers_(shape.ranks_per_node),
-      ranks_per_node_(shape.ranks_per_node),
+      places_(shape.ranks_per_node),
       partials_(shape.partials),
       element_(size_of(execution.call.type)),
       rounding_(std::max<std::int64_t>(1, shape.rounding / element_)) {
-  COLLSIM_ENSURE(!heads_.empty() && execution.call.ranks % ranks_per_node_ == 0,
+  COLLSIM_ENSURE(!heads_.empty() && execution.call.ranks % shape.ranks_per_node == 0,
                  "NVLS has heads, and nodes alike");
   for (std::uint32_t i = 0; i < roles_.size(); ++i) {
     positions_[static_cast<std::size_t>(roles_[i])] = i;
@@ -61,20 +61,11 @@ NvlsLanes::LanePlace NvlsLanes::place_of(std::uint32_t lane) const {
 }
 
 std::optional<std::uint32_t> NvlsLanes::head_number(Rank rank) const {
-  return head_numbers_[rank.index() % ranks_per_node_];
+  return head_numbers_[places_.place_of(rank)];
 }
 
 Rank NvlsLanes::head(std::uint32_t node, std::uint32_t number) const {
-  return Rank(node * ranks_per_node_ + heads_[number].value());
-}
-
-Rank NvlsLanes::other(Rank rank, std::uint32_t number) const {
-  const std::uint32_t first = node_of(rank) * ranks_per_node_;
-  return Rank(first + number + (first + number < rank.value() ? 0 : 1));
-}
-
-std::uint32_t NvlsLanes::number_of_other(Rank rank, Rank other) const {
-  return other.value() % ranks_per_node_ - (other < rank ? 0 : 1);
+  return places_.at(node, heads_[number].value());
 }
 
 std::int64_t NvlsLanes::loop_elements(std::uint32_t channel) const {
@@ -296,10 +287,10 @@ Connection NvlsLanes::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot)
   const LanePlace place = place_of(lane);
   if (place.role == NvlsRole::Scatter) {
     const Rank to = head(node_of(rank), slot);
-    return {to, lane_of({place.channel, NvlsRole::Reduce}), number_of_other(to, rank)};
+    return {to, lane_of({place.channel, NvlsRole::Reduce}), places_.number_of_other(to, rank)};
   }
   if (place.role != NvlsRole::Network && slot < others()) {
-    return {other(rank, slot), lane_of({place.channel, NvlsRole::Gather}),
+    return {places_.other(rank, slot), lane_of({place.channel, NvlsRole::Gather}),
             head_number(rank).value()};
   }
   return send_away(rank, place, slot);
@@ -310,17 +301,17 @@ Connection NvlsLanes::receive_from(Rank rank, std::uint32_t lane, std::uint32_t 
   if (place.role == NvlsRole::Gather) {
     const Rank from = head(node_of(rank), slot);
     return {from, lane_of({place.channel, writer(from, place.channel)}),
-            number_of_other(from, rank)};
+            places_.number_of_other(from, rank)};
   }
   if (place.role == NvlsRole::Reduce && slot < others()) {
-    return {other(rank, slot), lane_of({place.channel, NvlsRole::Scatter}),
+    return {places_.other(rank, slot), lane_of({place.channel, NvlsRole::Scatter}),
             head_number(rank).value()};
   }
   return receive_from_away(rank, place, slot);
 }
 
 std::uint64_t NvlsLanes::transfer_count() const {
-  const std::uint64_t nodes = execution_.call.ranks / ranks_per_node_;
+  const std::uint64_t nodes = execution_.call.ranks / places_.ranks_per_node();
   const std::uint64_t ways = (has(NvlsRole::Scatter) ? 1U : 0U) + (has(NvlsRole::Gather) ? 1U : 0U);
   std::uint64_t count = 0;
   for (std::uint32_t channel = 0; channel < execution_.work.size(); ++channel) {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "algorithms/nccl/execution.hpp"
+#include "algorithms/nccl/node_places.hpp"
 
 namespace collsim::nccl {
 
@@ -99,7 +100,7 @@ class NvlsLanes : public Program {
   [[nodiscard]] const Execution& execution() const { return execution_; }
   [[nodiscard]] bool has(NvlsRole role) const { return position(role).has_value(); }
   [[nodiscard]] std::uint32_t lane_of(LanePlace place) const;
-  [[nodiscard]] std::uint32_t node_of(Rank rank) const { return rank.value() / ranks_per_node_; }
+  [[nodiscard]] std::uint32_t node_of(Rank rank) const { return places_.node_of(rank); }
   /// The head's number, where the rank is one.
   [[nodiscard]] std::optional<std::uint32_t> head_number(Rank rank) const;
   /// Head number h of a node.
@@ -108,7 +109,7 @@ class NvlsLanes : public Program {
     return static_cast<std::uint32_t>(heads_.size());
   }
   /// Other ranks of a node.
-  [[nodiscard]] std::uint32_t others() const { return ranks_per_node_ - 1; }
+  [[nodiscard]] std::uint32_t others() const { return places_.others(); }
 
   [[nodiscard]] std::uint64_t loops(std::uint32_t channel) const;
   /// Those before the first one in which some block is not whole.
@@ -151,9 +152,6 @@ class NvlsLanes : public Program {
                                         std::uint32_t head) const;
   [[nodiscard]] LanePlace place_of(std::uint32_t lane) const;
   [[nodiscard]] std::int64_t loop_elements(std::uint32_t channel) const;
-  /// Another rank of the node: those below the rank come first.
-  [[nodiscard]] Rank other(Rank rank, std::uint32_t number) const;
-  [[nodiscard]] std::uint32_t number_of_other(Rank rank, Rank other) const;
   [[nodiscard]] Step scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const;
   [[nodiscard]] Step gather(Rank rank, std::uint32_t channel, std::uint64_t index) const;
 
@@ -162,7 +160,7 @@ class NvlsLanes : public Program {
   std::array<std::optional<std::uint32_t>, 5> positions_{};  ///< by role
   std::vector<Rank> heads_;
   std::vector<std::optional<std::uint32_t>> head_numbers_;  ///< by number within the node
-  std::uint32_t ranks_per_node_;
+  NodePlaces places_;
   std::uint32_t partials_;
   Bytes element_;
   std::int64_t rounding_;              ///< elements

@@ -112,12 +112,7 @@ Connection SendRecvProgram::receive_from(Rank rank, std::uint32_t lane, std::uin
 }
 
 Span SendRecvProgram::span(Buffer buffer, Rank peer, Bytes offset, Bytes bytes) const {
-  const CollectiveKind kind = plan_.call.kind;
-  const bool block_a_rank = kind == CollectiveKind::AllToAll ||
-                            (kind == CollectiveKind::Gather && buffer == Buffer::Output) ||
-                            (kind == CollectiveKind::Scatter && buffer == Buffer::Input);
-  const Bytes first = block_a_rank ? plan_.call.block() * peer.value() : Bytes(0);
-  return Span::contiguous(buffer, first + offset, bytes);
+  return Span::contiguous(buffer, block_offset(plan_.call, buffer, peer) + offset, bytes);
 }
 
 }  // namespace

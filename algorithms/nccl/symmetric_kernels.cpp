@@ -177,18 +177,22 @@ const SymmetricKernelSort& sort_of(SymmetricKernel kernel) {
   return kernels.at(static_cast<std::size_t>(kernel));
 }
 
+std::string nvlink_exclusion(const Communicator& communicator, std::string_view who) {
+  const std::string where = std::string(who) + " where NVLink joins ";
+  if (communicator.nodes > 1) {
+    return where + "all ranks, not over " + std::to_string(communicator.nodes) + " nodes";
+  }
+  return communicator.all_nvlink ? std::string() : where + "every two GPUs, and here it does not";
+}
+
 std::string symmetric_exclusion(const Communicator& communicator, const CollectiveCall& call) {
   const std::string kind(collsim::name_of(call.kind));
   if (call.kind != AllReduce && call.kind != AllGather && call.kind != ReduceScatter) {
     return "NCCL has symmetric kernels for all_reduce, all_gather and reduce_scatter, not for " +
            kind;
   }
-  if (communicator.nodes > 1) {
-    return "symmetric kernels run where NVLink joins all ranks, not over " +
-           std::to_string(communicator.nodes) + " nodes";
-  }
-  if (!communicator.all_nvlink) {
-    return "symmetric kernels run where NVLink joins every two GPUs, and here it does not";
+  if (std::string why = nvlink_exclusion(communicator, "symmetric kernels run"); !why.empty()) {
+    return why;
   }
   if (call.kind == AllGather) {
     return {};

@@ -64,6 +64,10 @@ struct SymmetricChoice {
                                                const Configuration& configuration,
                                                const CollectiveCall& call);
 
+/// Why windows are of no use here, to say of `who` ("symmetric kernels run"): they need NVLink between all
+/// ranks. Empty: they are.
+[[nodiscard]] std::string nvlink_exclusion(const Communicator& communicator, std::string_view who);
+
 /// Whether NCCL has symmetric kernels for it, and where not, why. Empty: it has.
 [[nodiscard]] std::string symmetric_exclusion(const Communicator& communicator,
                                               const CollectiveCall& call);

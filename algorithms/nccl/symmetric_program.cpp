@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/nccl/divided_up.hpp"
-#include "algorithms/nccl/peer_slots.hpp"
+#include "algorithms/nccl/peer_program.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::nccl {
@@ -93,11 +93,10 @@ Piece share(Piece whole, std::int64_t parts, std::int64_t number, std::int64_t c
   return {whole.first + first, std::min(end, whole.count) - first};
 }
 
-class SymmetricProgram final : public Program {
+class SymmetricProgram final : public PeerProgram {
  public:
   SymmetricProgram(const CollectiveCall& call, const SymmetricChoice& choice, EqualBlocks equal);
 
-  [[nodiscard]] const CollectiveCall& call() const override { return call_; }
   [[nodiscard]] std::string_view algorithm() const override { return "nccl-symmetric"; }
   [[nodiscard]] std::uint32_t lane_count(Rank) const override {
     return static_cast<std::uint32_t>(blocks_.size());
@@ -105,20 +104,10 @@ class SymmetricProgram final : public Program {
   [[nodiscard]] Lane lane(Rank rank, std::uint32_t lane) const override;
   [[nodiscard]] std::uint64_t step_count(Rank rank, std::uint32_t lane) const override;
   [[nodiscard]] Step step(Rank rank, std::uint32_t lane, std::uint64_t index) const override;
-  [[nodiscard]] Connection send_to(Rank rank, std::uint32_t lane,
-                                   std::uint32_t slot) const override {
-    return {slots_.receiver(rank, slot), lane, slot};
-  }
-  [[nodiscard]] Connection receive_from(Rank rank, std::uint32_t lane,
-                                        std::uint32_t slot) const override {
-    return {slots_.sender(rank, slot), lane, slot};
-  }
-  [[nodiscard]] Bytes scratch_bytes(Rank) const override { return Bytes(0); }
   [[nodiscard]] bool reduces_in_network() const override {
     return sort_of(choice_.kernel).multicast;
   }
   [[nodiscard]] std::uint32_t channels() const override { return choice_.blocks; }
-  [[nodiscard]] std::uint32_t chunks() const override { return 1; }
   [[nodiscard]] std::uint64_t transfer_count() const override;
 
  private:
@@ -127,6 +116,9 @@ class SymmetricProgram final : public Program {
     std::uint32_t multiplicity{1};
   };
 
+  [[nodiscard]] std::uint64_t steps_of(const Stage& stage) const {
+    return a_step_a_peer(stage.action) ? others() : 1;
+  }
   /// What the block does of the data that belong to a rank: of an all-reduce that every rank reduces for itself,
   /// all.
   [[nodiscard]] Piece piece(Rank owner, std::uint32_t block) const;
@@ -134,13 +126,9 @@ class SymmetricProgram final : public Program {
     return element_ * piece(owner, block).count;
   }
   [[nodiscard]] Span span(Buffer buffer, Rank owner, std::uint32_t block) const;
-  [[nodiscard]] Step signal(SlotRange all) const;
-  [[nodiscard]] Step await(SlotRange all) const;
 
-  CollectiveCall call_;
   SymmetricChoice choice_;
   std::vector<Stage> stages_;
-  PeerSlots slots_;
   Bytes element_;
   bool owned_;  ///< each rank owns a share of the data
   std::vector<Block> blocks_{};
@@ -148,10 +136,9 @@ class SymmetricProgram final : public Program {
 
 SymmetricProgram::SymmetricProgram(const CollectiveCall& call, const SymmetricChoice& choice,
                                    EqualBlocks equal)
-    : call_(call),
+    : PeerProgram(call),
       choice_(choice),
       stages_(stages_of(choice.kernel)),
-      slots_(call.ranks),
       element_(size_of(call.type)),
       owned_(call.blocked() || !sort_of(choice.kernel).ll) {
   std::map<std::vector<std::int64_t>, std::size_t> alike;
@@ -171,20 +158,17 @@ SymmetricProgram::SymmetricProgram(const CollectiveCall& call, const SymmetricCh
 
 Piece SymmetricProgram::piece(Rank owner, std::uint32_t block) const {
   const std::int64_t cell = std::max<std::int64_t>(1, cell_bytes / element_.count());
-  Piece whole{0, call_.count};
-  if (owned_ && !call_.blocked()) {
-    whole = share(whole, call_.ranks, owner.value(), cell);
+  Piece whole{0, call().count};
+  if (owned_ && !call().blocked()) {
+    whole = share(whole, call().ranks, owner.value(), cell);
   }
   return share(whole, choice_.blocks, block, cell);
 }
 
 Span SymmetricProgram::span(Buffer buffer, Rank owner, std::uint32_t block) const {
   const Piece part = piece(owner, block);
-  // AllGather's input and ReduceScatter's output are one block.
-  const bool has_all =
-      !call_.blocked() || (call_.kind == CollectiveKind::AllGather) == (buffer == Buffer::Output);
-  const Bytes first = has_all && call_.blocked() ? call_.block() * owner.value() : Bytes(0);
-  return Span::contiguous(buffer, first + element_ * part.first, element_ * part.count);
+  return Span::contiguous(buffer, block_offset(call(), buffer, owner) + element_ * part.first,
+                          element_ * part.count);
 }
 
 Lane SymmetricProgram::lane(Rank, std::uint32_t lane) const {
@@ -202,65 +186,51 @@ Lane SymmetricProgram::lane(Rank, std::uint32_t lane) const {
 std::uint64_t SymmetricProgram::step_count(Rank, std::uint32_t) const {
   std::uint64_t count = 0;
   for (const Stage& stage : stages_) {
-    count += a_step_a_peer(stage.action) ? slots_.peers() : 1;
+    count += steps_of(stage);
   }
   return count;
-}
-
-Step SymmetricProgram::signal(SlotRange all) const {
-  Step step;
-  step.source = Span::contiguous(Buffer::Input, Bytes(0), Bytes(0));
-  step.sends = all;
-  return step;
-}
-
-Step SymmetricProgram::await(SlotRange all) const {
-  Step step;
-  step.receives = all;
-  step.destination = Span::contiguous(Buffer::Output, Bytes(0), Bytes(0));
-  return step;
 }
 
 Step SymmetricProgram::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
   auto stage = stages_.begin();
   std::uint64_t turn = index;
-  for (; a_step_a_peer(stage->action) ? turn >= slots_.peers() : turn >= 1; ++stage) {
-    turn -= a_step_a_peer(stage->action) ? slots_.peers() : 1;
+  for (; turn >= steps_of(*stage); ++stage) {
+    turn -= steps_of(*stage);
   }
-  const SlotRange all = slots_.all(stage->slots);
-  const SlotRange one = slots_.one(stage->slots, turn);
+  const SlotRange all_peers = all(stage->slots);
+  const SlotRange one_peer = one(stage->slots, turn);
   const std::uint32_t block = blocks_[lane].number;
-  const bool gathers = call_.kind == CollectiveKind::AllGather;
-  const bool keeps_own = gathers && call_.in_place == InPlace::No;
+  const bool gathers = call().kind == CollectiveKind::AllGather;
+  const bool keeps_own = gathers && call().in_place == InPlace::No;
 
   Step step;
   step.bytes = bytes(rank, block);
   switch (stage->action) {
     case Action::Signal:
-      return signal(all);
+      return signal(stage->slots);
     case Action::Await:
-      return await(all);
+      return await(stage->slots);
     case Action::SendParts:
     case Action::PostParts: {
-      const Rank peer = slots_.receiver(rank, one.first);
+      const Rank peer = receiver(rank, one_peer.first);
       step.bytes = bytes(peer, block);
       step.source = span(Buffer::Input, peer, block);
-      step.sends = one;
+      step.sends = one_peer;
       step.movement = stage->action == Action::PostParts ? Movement::Post : Movement::Route;
       return step;
     }
     case Action::Take: {
-      const Rank peer = slots_.sender(rank, one.first);
+      const Rank peer = sender(rank, one_peer.first);
       step.bytes = bytes(peer, block);
       step.destination = span(Buffer::Output, peer, block);
-      step.receives = one;
+      step.receives = one_peer;
       return step;
     }
     case Action::PushAll:
     case Action::Multicast:
     case Action::Store:
       step.source = span(gathers || !owned_ ? Buffer::Input : Buffer::Output, rank, block);
-      step.sends = stage->action == Action::Store ? one : all;
+      step.sends = stage->action == Action::Store ? one_peer : all_peers;
       step.movement = stage->action == Action::Multicast ? Movement::Multimem : Movement::Route;
       // The switch writes to the sender, too.
       if (gathers && (stage->action == Action::Multicast || (keeps_own && turn == 0))) {
@@ -270,14 +240,14 @@ Step SymmetricProgram::step(Rank rank, std::uint32_t lane, std::uint64_t index) 
     case Action::Reduce:
     case Action::SwitchReduce:
     case Action::Switch:
-      step.receives = all;
+      step.receives = all_peers;
       step.source = span(Buffer::Input, rank, block);
       step.destination = span(Buffer::Output, rank, block);
       if (stage->action != Action::Reduce) {
         step.movement = Movement::Multimem;
       }
       if (stage->action == Action::Switch) {
-        step.sends = slots_.all(stage->slots + 1);
+        step.sends = all(stage->slots + 1);
       }
       return step;
   }
@@ -287,7 +257,7 @@ Step SymmetricProgram::step(Rank rank, std::uint32_t lane, std::uint64_t index) 
 std::uint64_t SymmetricProgram::transfer_count() const {
   const auto classes = static_cast<std::uint64_t>(
       std::ranges::count_if(stages_, [](const Stage& stage) { return sends(stage.action); }));
-  return classes * slots_.peers() * call_.ranks * blocks_.size();
+  return classes * others() * call().ranks * blocks_.size();
 }
 
 }  // namespace
