@@ -15,6 +15,14 @@
 
 namespace collsim {
 
+void end_with(pid_t parent) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's call is declared so
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) {  // it went before that was in force
+    _exit(static_cast<int>(Exit::Interrupted));
+  }
+}
+
 Exit in_process(const std::function<Exit()>& work) {
   std::cout.flush();
   const pid_t parent = getpid();
@@ -23,11 +31,8 @@ Exit in_process(const std::function<Exit()>& work) {
     throw ExecutionError("cannot start a process: " + std::generic_category().message(errno));
   }
   if (child == 0) {
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's call is declared so
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // It went before that was in force.
-    const bool alone = getppid() != parent;
-    const int code = alone ? static_cast<int>(Exit::Interrupted) : exit_code_of(work, std::cerr);
+    end_with(parent);
+    const int code = exit_code_of(work, std::cerr);
     std::cerr.flush();
     _exit(code);
   }

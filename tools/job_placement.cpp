@@ -1,13 +1,12 @@
 // Which GPUs a job runs on: what --placement takes, and the other options that choose them.
 
-#include <charconv>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "tools/job_options.hpp"
 #include "tools/placement_file.hpp"
+#include "tools/whole_number.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -24,9 +23,8 @@ std::optional<std::uint64_t> random_seed(const std::string& placement) {
     return std::nullopt;
   }
   const std::string text = placement.substr(word.size() + 1);
-  std::uint64_t seed = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || stop != text.data() + text.size()) {
+  const auto seed = whole_number<std::uint64_t>(text);
+  if (!seed) {
     throw InputError("expected random:SEED with a whole number, got " + in_quotes(placement),
                      "--placement");
   }

@@ -1,9 +1,9 @@
 #include "tools/launchers.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <string_view>
+
+#include "tools/whole_number.hpp"
 
 namespace collsim {
 
@@ -23,11 +23,7 @@ std::optional<std::uint32_t> number_of(const char* variable) {
   if (value == nullptr) {
     return std::nullopt;
   }
-  const std::string_view text(value);
-  std::uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+  return whole_number<std::uint32_t>(value);
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 #include <utility>
 
+#include "tools/whole_number.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -13,15 +13,13 @@ namespace collsim {
 namespace {
 
 std::uint64_t parse_number(const std::string& option, const std::string& text, NumberRange range) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (stop != end || error != std::errc() || number < range.least || number > range.greatest) {
+  const auto number = whole_number<std::uint64_t>(text);
+  if (!number || *number < range.least || *number > range.greatest) {
     throw InputError("expected a whole number from " + std::to_string(range.least) + " to " +
                          std::to_string(range.greatest) + ", got " + in_quotes(text),
                      option);
   }
-  return number;
+  return *number;
 }
 
 }  // namespace

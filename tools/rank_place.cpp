@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <set>
 #include <sstream>
 #include <utility>
 
+#include "tools/whole_number.hpp"
 #include "topology/error.hpp"
 
 namespace collsim {
@@ -22,12 +22,6 @@ std::string text_of(const RankPlace& place) {
   return text;
 }
 
-std::uint32_t number_in(const std::string& text) {
-  std::uint32_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 RankPlace read_place(const std::string& text) {
   std::istringstream lines(text);
   const auto next = [&lines] {
@@ -36,10 +30,10 @@ RankPlace read_place(const std::string& text) {
     return printable(line, line.size());
   };
   RankPlace place;
-  place.process = number_in(next());
+  place.process = whole_number<std::uint32_t>(next()).value_or(0);
   place.host = next();
   if (const std::string device = next(); !device.empty()) {
-    place.gpu = RankGpu{number_in(device), next(), next()};
+    place.gpu = RankGpu{whole_number<std::uint32_t>(device).value_or(0), next(), next()};
   }
   return place;
 }

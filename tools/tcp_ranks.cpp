@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -10,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -22,27 +20,24 @@
 
 #include "tools/exit_code.hpp"
 #include "tools/format_text.hpp"
+#include "tools/in_process.hpp"
 #include "tools/last_words.hpp"
 #include "tools/launchers.hpp"
+#include "tools/whole_number.hpp"
 #include "validate/execution/execution_error.hpp"
 
 namespace collsim {
 
 namespace {
 
-std::optional<std::uint32_t> number_in(const std::string& text) {
-  std::uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
-
 constexpr const char* no_launcher_hint =
     "--rank and --world-size, mpirun or srun, or --spawn N for all ranks on this machine";
 
 Endpoint master_of(const std::string& text) {
   const std::size_t colon = text.rfind(':');
-  const auto port = colon == std::string::npos ? std::nullopt : number_in(text.substr(colon + 1));
+  const auto port = colon == std::string::npos
+                        ? std::nullopt
+                        : whole_number<std::uint32_t>(text.substr(colon + 1));
   constexpr std::uint32_t highest = 65'535;
   if (!port || *port == 0 || *port > highest || colon == 0) {
     throw InputError("expected HOST:PORT, where rank 0 listens; found " + in_quotes(text),
@@ -189,11 +184,7 @@ sigset_t block_interrupts() {
 
 [[noreturn]] void be_rank(const TcpPlace& place, pid_t parent, const LastWords& last_words,
                           const std::function<Exit(const TcpPlace&)>& work) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's call is declared so
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) {  // it went before that was in force
-    _exit(static_cast<int>(Exit::Interrupted));
-  }
+  end_with(parent);
   std::ostringstream text;
   const int code = exit_code_of([&] { return work(place); }, text);
   std::cout.flush();
