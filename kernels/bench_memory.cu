@@ -1,6 +1,7 @@
 // Rates of copies and reductions, by the interpreter's own loop over packs.
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/benchmarks.hpp"
 #include "kernels/cuda_handles.hpp"
@@ -81,6 +82,22 @@ DeviceBuffer zeroed_buffer(std::size_t bytes) {
   return buffer;
 }
 
+/// A buffer on this GPU and one on a peer.
+struct PeerBuffers {
+  int own;
+  DeviceBuffer there;
+  DeviceBuffer here;
+};
+
+PeerBuffers peer_buffers(int peer, std::size_t bytes) {
+  int own = 0;
+  COLLSIM_CUDA_CHECK(cudaGetDevice(&own));
+  COLLSIM_CUDA_CHECK(cudaSetDevice(peer));
+  DeviceBuffer there = zeroed_buffer(bytes);
+  COLLSIM_CUDA_CHECK(cudaSetDevice(own));
+  return {own, std::move(there), zeroed_buffer(bytes)};
+}
+
 }  // namespace
 
 double memory_rate(MemoryWork work, std::uint32_t blocks, std::size_t bytes) {
@@ -91,26 +108,17 @@ double memory_rate(MemoryWork work, std::uint32_t blocks, std::size_t bytes) {
 }
 
 double peer_rate(PeerWork work, int peer, std::uint32_t blocks, std::size_t bytes) {
-  int own = 0;
-  COLLSIM_CUDA_CHECK(cudaGetDevice(&own));
-  COLLSIM_CUDA_CHECK(cudaSetDevice(peer));
-  const DeviceBuffer there = zeroed_buffer(bytes);
-  COLLSIM_CUDA_CHECK(cudaSetDevice(own));
-  const DeviceBuffer here = zeroed_buffer(bytes);
+  const PeerBuffers on = peer_buffers(peer, bytes);
   const bool pulls = work == PeerWork::Pull;
-  return kernel_rate(MemoryWork::Copy, pulls ? here.get() : there.get(),
-                     pulls ? there.get() : here.get(), here.get(), blocks, bytes);
+  return kernel_rate(MemoryWork::Copy, pulls ? on.here.get() : on.there.get(),
+                     pulls ? on.there.get() : on.here.get(), on.here.get(), blocks, bytes);
 }
 
 double peer_engine_rate(int peer, std::size_t bytes) {
-  int own = 0;
-  COLLSIM_CUDA_CHECK(cudaGetDevice(&own));
-  COLLSIM_CUDA_CHECK(cudaSetDevice(peer));
-  const DeviceBuffer there = zeroed_buffer(bytes);
-  COLLSIM_CUDA_CHECK(cudaSetDevice(own));
-  const DeviceBuffer here = zeroed_buffer(bytes);
+  const PeerBuffers on = peer_buffers(peer, bytes);
   return rate_of(bytes, [&](cudaStream_t stream) {
-    COLLSIM_CUDA_CHECK(cudaMemcpyPeerAsync(there.get(), peer, here.get(), own, bytes, stream));
+    COLLSIM_CUDA_CHECK(
+        cudaMemcpyPeerAsync(on.there.get(), peer, on.here.get(), on.own, bytes, stream));
   });
 }
 

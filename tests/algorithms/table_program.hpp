@@ -86,6 +86,17 @@ class StepMaker {
 };
 inline StepMaker step(Bytes bytes) { return StepMaker(bytes); }
 
+/// Each of two ranks sends the other so many bytes, out of place.
+inline CollectiveCall exchange_of_two(std::int64_t bytes = 4) {
+  CollectiveCall call;
+  call.kind = CollectiveKind::SendRecv;
+  call.ranks = 2;
+  call.count = bytes;
+  call.type = DataType::Uint8;
+  call.in_place = InPlace::No;
+  return call;
+}
+
 /// The lanes of each rank as vectors of steps. Lanes appear when they are first named.
 class TableProgram : public Program {
  public:

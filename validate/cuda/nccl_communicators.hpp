@@ -41,7 +41,7 @@ class NcclCommunicators {
   NcclCommunicators(const NcclCommunicators&) = delete;
   NcclCommunicators& operator=(const NcclCommunicators&) = delete;
 
-  [[nodiscard]] const NcclLibrary& library() const { return *library_; }
+  [[nodiscard]] const NcclLibrary& nccl() const { return *library_; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] const std::vector<NcclRank>& here() const { return here_; }
 

@@ -89,7 +89,7 @@ struct NcclGroup::State {
 };
 
 void NcclGroup::State::issue(const CollectiveCall& call, const CallMemory& memory) const {
-  const NcclLibrary& library = communicators.library();
+  const NcclLibrary& library = communicators.nccl();
   COLLSIM_NCCL_CHECK(library, library.call().group_start());
   for (std::size_t i = 0; i < memory.ranks.size(); ++i) {
     COLLSIM_CUDA_CHECK(cudaSetDevice(memory.ranks[i].device));
@@ -100,7 +100,7 @@ void NcclGroup::State::issue(const CollectiveCall& call, const CallMemory& memor
 
 void NcclGroup::State::issue_rank(const CollectiveCall& call, const GpuRank& buffers,
                                   const NcclRank& rank) const {
-  const NcclLibrary& library = communicators.library();
+  const NcclLibrary& library = communicators.nccl();
   const NcclFunctions& nccl = library.call();
   const auto count = static_cast<std::size_t>(call.count);
   const int type = nccl_number(call.type);
@@ -136,7 +136,7 @@ void NcclGroup::State::issue_rank(const CollectiveCall& call, const GpuRank& buf
 /// One message to each rank that gets something from this one, one from each that sends something.
 void NcclGroup::State::issue_messages(const CollectiveCall& call, const GpuRank& buffers,
                                       const NcclRank& rank) const {
-  const NcclLibrary& library = communicators.library();
+  const NcclLibrary& library = communicators.nccl();
   const NcclFunctions& nccl = library.call();
   const auto count = static_cast<std::size_t>(call.count);
   const auto block = static_cast<std::size_t>(call.block().count());
@@ -237,7 +237,7 @@ NcclGroup::~NcclGroup() = default;
 
 ExecutionOutcome NcclGroup::execute(const Program& program, const ExecutionRequest& request) {
   const CollectiveCall& call = program.call();
-  const NcclLibrary& library = state_->communicators.library();
+  const NcclLibrary& library = state_->communicators.nccl();
   if (size_of(call.type) == Bytes(1) && call.type >= DataType::Fp8E4m3 &&
       library.version() < NcclLibrary::has_8_bit_floats) {
     throw InputError("NCCL " + library.version_text() + " has no 8-bit floats", "--datatype",

@@ -36,15 +36,6 @@ std::vector<Rank> reversed(std::vector<Rank> ranks) {
   return ranks;
 }
 
-std::vector<std::uint32_t> rank_counts() {
-  std::vector<std::uint32_t> counts;
-  for (std::uint32_t ranks = 2; ranks <= 16; ++ranks) {
-    counts.push_back(ranks);
-  }
-  counts.insert(counts.end(), {24, 32, 64});
-  return counts;
-}
-
 constexpr std::int64_t grain = 4096;  // 16384 B of float, to which the last loop is rounded
 
 }  // namespace

@@ -7,6 +7,15 @@
 
 namespace collsim::test {
 
+std::vector<std::uint32_t> rank_counts() {
+  std::vector<std::uint32_t> counts;
+  for (std::uint32_t ranks = 2; ranks <= 16; ++ranks) {
+    counts.push_back(ranks);
+  }
+  counts.insert(counts.end(), {24, 32, 64});
+  return counts;
+}
+
 nccl::Execution make(nccl::Algorithm algorithm, const SmallExecution& small) {
   nccl::Execution execution;
   execution.call.kind = small.kind;

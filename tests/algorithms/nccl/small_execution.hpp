@@ -20,6 +20,9 @@ struct SmallExecution {
   DataType type = DataType::Float32;
 };
 
+/// Those that every program is tried on: 2 to 16, 24, 32 and 64.
+std::vector<std::uint32_t> rank_counts();
+
 /// Equal parts, the last channel's the rest; channels without a part are left out.
 nccl::Execution make(nccl::Algorithm algorithm, const SmallExecution& small);
 

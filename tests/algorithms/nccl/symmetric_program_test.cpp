@@ -50,15 +50,6 @@ SymmetricChoice chosen(CollectiveKind kind, std::int64_t bytes, std::uint32_t ra
   return choose_symmetric(hgx(ranks, sm), configuration, call_of(kind, ranks, bytes / 4));
 }
 
-std::vector<std::uint32_t> rank_counts() {
-  std::vector<std::uint32_t> counts;
-  for (std::uint32_t ranks = 2; ranks <= 16; ++ranks) {
-    counts.push_back(ranks);
-  }
-  counts.insert(counts.end(), {24, 32, 64});
-  return counts;
-}
-
 std::string refusal(const Communicator& communicator, const CollectiveCall& call,
                     const Configuration& configuration = {}) {
   try {

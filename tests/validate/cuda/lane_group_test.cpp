@@ -67,13 +67,7 @@ ProgramRequest request_for(CollectiveKind kind, std::uint32_t ranks) {
 
 /// A program in which each of two ranks sends the other 4 bytes.
 TableProgram swap_of_two() {
-  CollectiveCall call;
-  call.kind = CollectiveKind::SendRecv;
-  call.ranks = 2;
-  call.count = 4;
-  call.type = DataType::Uint8;
-  call.in_place = InPlace::No;
-  TableProgram program(call);
+  TableProgram program(exchange_of_two());
   for (const auto& [from, to] : {std::pair(Rank(0), Rank(1)), std::pair(Rank(1), Rank(0))}) {
     const auto slots = program.connect({from, 0}, {to, 1});
     program.add(from, 0, step(4_B).from(input(0_B)).send(slots.send));

@@ -14,16 +14,6 @@ using namespace collsim::test;
 
 namespace {
 
-CollectiveCall exchange_of_two(std::int64_t bytes) {
-  CollectiveCall call;
-  call.kind = CollectiveKind::SendRecv;
-  call.ranks = 2;
-  call.count = bytes;
-  call.type = DataType::Uint8;
-  call.in_place = InPlace::No;
-  return call;
-}
-
 /// The text of the error of building and running; empty: none.
 std::string failure_of(const Program& program, LaneWire wire) {
   try {

@@ -27,16 +27,6 @@ std::string failure_of(std::shared_ptr<const Program> program) {
   return {};
 }
 
-CollectiveCall exchange_of_two() {
-  CollectiveCall call;
-  call.kind = CollectiveKind::SendRecv;
-  call.ranks = 2;
-  call.count = 4;
-  call.type = DataType::Uint8;
-  call.in_place = InPlace::No;
-  return call;
-}
-
 /// Both ranks send their input and receive the output, in one lane; `sends_first` by rank.
 std::shared_ptr<TableProgram> exchange(bool first_sends_first, bool second_sends_first) {
   auto program = std::make_shared<TableProgram>(exchange_of_two());

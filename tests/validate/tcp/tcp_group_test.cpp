@@ -54,16 +54,6 @@ std::vector<std::string> run_all(CollectiveKind kind, std::uint32_t ranks, std::
   });
 }
 
-CollectiveCall exchange_of_two() {
-  CollectiveCall call;
-  call.kind = CollectiveKind::SendRecv;
-  call.ranks = 2;
-  call.count = 4;
-  call.type = DataType::Uint8;
-  call.in_place = InPlace::No;
-  return call;
-}
-
 }  // namespace
 
 TEST_CASE("every algorithm gives the right data over TCP") {
