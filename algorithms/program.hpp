@@ -115,6 +115,9 @@ struct Step {
   /// The step is one peer more of the primitive that the lane's step before it began: it costs no
   /// synchronisation of its own.
   bool continues = false;
+  /// Of Movement::Post: the primitive goes on with the lane's next step, and peers are told when it has come to its
+  /// end.
+  bool posts_later = false;
 
   [[nodiscard]] Primitive primitive() const;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "sim/lanes.hpp"
 #include "topology/error.hpp"
@@ -98,24 +99,38 @@ void LaneEngine::worked(OperationId id, std::uint32_t index) {
 
 /// Flags only: the data stay where the peer reads them, or the switches of the fabric, which a proxy tells.
 void LaneEngine::post_messages(OperationState& operation, std::uint32_t index) {
-  const LaneState& lane = operation.lanes[index];
+  LaneState& lane = operation.lanes[index];
   if (lane.movement != Movement::Post) {
     return;
   }
-  for (std::uint32_t number = 0; number < lane.sends.count; ++number) {
+  for (std::uint32_t number = lane.sends.count; number-- > 0;) {
     const std::uint32_t id = new_message(operation, index, lane.sends.first + number);
-    std::copy_n(vector_of(operation, index), width_, messages_.vector(id));
-    if (options_->critical_path) {
-      remember_sent(operation, messages_[id], false);
-    }
-    if (routes_.kind(messages_[id].path) == PathKind::Network) {
-      messages_[id].posted = true;
-      give_to_proxy(operation, id);
-      continue;
-    }
-    set_out(operation, id, static_cast<std::uint32_t>(layout_.wire(LevelId(0))));
-    release_path(messages_[id].path);
+    messages_[id].later = std::exchange(lane.first_posted, id);
   }
+  if (lane.posts_later) {
+    return;
+  }
+  std::uint32_t next = std::exchange(lane.first_posted, no_index);
+  while (next != no_index) {
+    const std::uint32_t id = next;
+    next = std::exchange(messages_[id].later, no_index);
+    post(operation, id);
+  }
+}
+
+void LaneEngine::post(OperationState& operation, std::uint32_t id) {
+  messages_[id].start = queue_->now();
+  std::copy_n(vector_of(operation, messages_[id].from_lane), width_, messages_.vector(id));
+  if (options_->critical_path) {
+    remember_sent(operation, messages_[id], false);
+  }
+  if (routes_.kind(messages_[id].path) == PathKind::Network) {
+    messages_[id].posted = true;
+    give_to_proxy(operation, id);
+    return;
+  }
+  set_out(operation, id, static_cast<std::uint32_t>(layout_.wire(LevelId(0))));
+  release_path(messages_[id].path);
 }
 
 /// The step is over.

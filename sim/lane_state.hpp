@@ -80,6 +80,8 @@ struct LaneState {
   std::uint32_t next_dependent = no_index;   ///< in the list of the lane that this one waits for
   std::uint32_t next_joiner = no_index;      ///< in the list of a group's waiters
 
+  std::uint32_t first_posted = no_index;  ///< of messages that wait for the primitive's end
+
   SendTarget target;                      ///< the slot used first
   std::uint32_t more_targets = no_index;  ///< a block of targets for the others
 
@@ -92,6 +94,7 @@ struct LaneState {
   Primitive primitive = Primitive::Nothing;
   Movement movement = Movement::Route;
   bool continues = false;
+  bool posts_later = false;
   bool reads_own = false;
   bool writes_own = false;
   bool to_scratch = false;

@@ -227,6 +227,7 @@ void LaneEngine::enter_step(OperationState& operation, std::uint32_t index) {
   if (lane.protocol != WireProtocol::None) {
     lane.primitive = step.primitive();
     lane.continues = step.continues;
+    lane.posts_later = step.posts_later;
   }
   lane.reads_own = step.source.has_value() || step.operand.has_value();
   lane.writes_own = step.destination.has_value();

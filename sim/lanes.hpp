@@ -163,6 +163,7 @@ class LaneEngine {
   void begin_costly_step(OperationState& operation, std::uint32_t lane);
   void move_bytes(OperationState& operation, std::uint32_t lane);
   void post_messages(OperationState& operation, std::uint32_t lane);
+  void post(OperationState& operation, std::uint32_t message);
   void go_on(OperationState& operation, std::uint32_t lane);
   [[nodiscard]] TransferTerms terms_of(const LaneState& lane) const;
   [[nodiscard]] HandOff hand_off_of(const OperationState& operation, const Message& message) const;

@@ -19,22 +19,30 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t unit) {
 NvlsLanes::NvlsLanes(const Execution& execution, NvlsShape shape)
     : execution_(execution),
       roles_(std::move(shape.roles)),
-      heads_(std::move(shape.heads)),
-      head_numbers_(shape.ranks_per_node),
+      heads_(static_cast<std::uint32_t>(shape.heads.size())),
+      circle_(std::move(shape.heads)),
+      places_in_circle_(shape.ranks_per_node, shape.ranks_per_node),
       places_(shape.ranks_per_node),
       partials_(shape.partials),
       element_(size_of(execution.call.type)),
       rounding_(std::max<std::int64_t>(1, shape.rounding / element_)) {
-  COLLSIM_ENSURE(!heads_.empty() && execution.call.ranks % shape.ranks_per_node == 0,
+  COLLSIM_ENSURE(heads_ > 0 && execution.call.ranks % shape.ranks_per_node == 0,
                  "NVLS has heads, and nodes alike");
   for (std::uint32_t i = 0; i < roles_.size(); ++i) {
     positions_[static_cast<std::size_t>(roles_[i])] = i;
   }
-  for (std::uint32_t number = 0; number < heads_.size(); ++number) {
-    const std::size_t head = heads_[number].index();
-    COLLSIM_ENSURE(head < head_numbers_.size() && !head_numbers_[head],
-                   "each head is a rank of the node, once");
-    head_numbers_[head] = number;
+  for (std::uint32_t number = 0; number < heads_; ++number) {
+    const std::size_t head = circle_[number].index();
+    COLLSIM_ENSURE(
+        head < places_in_circle_.size() && places_in_circle_[head] == shape.ranks_per_node,
+        "each head is a rank of the node, once");
+    places_in_circle_[head] = number;
+  }
+  for (std::uint32_t place = 0; place < shape.ranks_per_node; ++place) {
+    if (places_in_circle_[place] == shape.ranks_per_node) {
+      places_in_circle_[place] = static_cast<std::uint32_t>(circle_.size());
+      circle_.emplace_back(place);
+    }
   }
   scratch_.push_back(0);
   for (const ChannelWork& work : execution_.work) {
@@ -61,11 +69,30 @@ NvlsLanes::LanePlace NvlsLanes::place_of(std::uint32_t lane) const {
 }
 
 std::optional<std::uint32_t> NvlsLanes::head_number(Rank rank) const {
-  return head_numbers_[places_.place_of(rank)];
+  const std::uint32_t place = place_in_circle(rank);
+  return place < heads_ ? std::optional(place) : std::nullopt;
+}
+
+Rank NvlsLanes::other(Rank rank, std::uint32_t number) const {
+  const std::uint32_t place = (place_in_circle(rank) + 1 + number) % places_.ranks_per_node();
+  return places_.at(node_of(rank), circle_[place].value());
+}
+
+std::uint32_t NvlsLanes::number_of_other(Rank rank, Rank other) const {
+  const std::uint32_t all = places_.ranks_per_node();
+  return (place_in_circle(other) + all - place_in_circle(rank) - 1) % all;
+}
+
+std::uint32_t NvlsLanes::head_at(Rank rank, std::uint32_t turn) const {
+  return (place_in_circle(rank) + 1 + turn) % heads_;
+}
+
+std::uint32_t NvlsLanes::turn_of(Rank rank, std::uint32_t head) const {
+  return (head + 2 * heads_ - place_in_circle(rank) % heads_ - 1) % heads_;
 }
 
 Rank NvlsLanes::head(std::uint32_t node, std::uint32_t number) const {
-  return places_.at(node, heads_[number].value());
+  return places_.at(node, circle_[number].value());
 }
 
 std::int64_t NvlsLanes::loop_elements(std::uint32_t channel) const {
@@ -105,7 +132,7 @@ NvlsLanes::Block NvlsLanes::block(std::uint32_t channel, std::uint64_t loop,
                                   std::uint32_t head) const {
   if (execution_.call.blocked()) {
     Block block = own_block(channel, loop);
-    block.offset += execution_.call.block() * heads_[head].value();
+    block.offset += execution_.call.block() * circle_[head].value();
     return block;
   }
   if (execution_.interleaved) {
@@ -226,16 +253,18 @@ Step NvlsLanes::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
 
 Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const {
   const std::uint64_t loop = index / head_count();
-  const auto number = static_cast<std::uint32_t>(index % head_count());
+  const auto turn = static_cast<std::uint32_t>(index % head_count());
+  const std::uint32_t number = head_at(rank, turn);
   const Block data = block(channel, loop, number);
   Step step;
   step.bytes = data.bytes;
   step.source = Span::contiguous(Buffer::Input, data.offset, data.bytes);
   step.destination = staging(channel, number, Half::Reduce, loop, data.bytes);
   step.movement = Movement::Post;
-  step.continues = number > 0;
+  step.continues = turn > 0;
+  step.posts_later = turn + 1 < head_count();
   if (head_number(rank) != number) {
-    step.sends = {number, 1};
+    step.sends = {turn, 1};
   } else if (loop >= slots_of_half) {
     const LanePlace reader{channel, NvlsRole::Reduce};
     step.after = {lane_of(reader), (loop - slots_of_half) * steps_per_loop(rank, reader) +
@@ -246,30 +275,30 @@ Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) c
 
 Step NvlsLanes::gather(Rank rank, std::uint32_t channel, std::uint64_t index) const {
   const std::uint64_t loop = index / head_count();
-  const auto number = static_cast<std::uint32_t>(index % head_count());
+  const auto turn = static_cast<std::uint32_t>(index % head_count());
+  const std::uint32_t number = head_at(rank, turn);
   const Block data = block(channel, loop, number);
   Step step;
   step.bytes = data.bytes;
   step.destination = Span::contiguous(Buffer::Output, data.offset, data.bytes);
   step.phase = loop;
-  step.continues = number > 0;
+  step.continues = turn > 0;
   if (head_number(rank) == number) {
     const LanePlace writing{channel, writer(rank, channel)};
     step.source = staging(channel, number, Half::Broadcast, loop, data.bytes);
     step.after = {lane_of(writing), (loop + 1) * steps_per_loop(rank, writing) - 1};
     return step;
   }
-  step.receives = {number, 1};
+  step.receives = {turn, 1};
   if (has(NvlsRole::Scatter) && execution_.call.in_place == InPlace::Yes) {
     // What has come contains the rank's own block, so it was read.
-    step.after = scatter_step(channel, loop, number);
+    step.after = StepRef{lane_of({channel, NvlsRole::Scatter}), index};
   }
   return step;
 }
 
-StepRef NvlsLanes::scatter_step(std::uint32_t channel, std::uint64_t loop,
-                                std::uint32_t head) const {
-  return {lane_of({channel, NvlsRole::Scatter}), loop * head_count() + head};
+StepRef NvlsLanes::own_scatter_step(std::uint32_t channel, std::uint64_t loop) const {
+  return {lane_of({channel, NvlsRole::Scatter}), (loop + 1) * head_count() - 1};
 }
 
 std::uint64_t NvlsLanes::slot_phase(std::uint64_t loop) {
@@ -286,12 +315,12 @@ void NvlsLanes::wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t l
 Connection NvlsLanes::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
   const LanePlace place = place_of(lane);
   if (place.role == NvlsRole::Scatter) {
-    const Rank to = head(node_of(rank), slot);
-    return {to, lane_of({place.channel, NvlsRole::Reduce}), places_.number_of_other(to, rank)};
+    const Rank to = head(node_of(rank), head_at(rank, slot));
+    return {to, lane_of({place.channel, NvlsRole::Reduce}), number_of_other(to, rank)};
   }
   if (place.role != NvlsRole::Network && slot < others()) {
-    return {places_.other(rank, slot), lane_of({place.channel, NvlsRole::Gather}),
-            head_number(rank).value()};
+    const Rank to = other(rank, slot);
+    return {to, lane_of({place.channel, NvlsRole::Gather}), turn_of(to, head_number(rank).value())};
   }
   return send_away(rank, place, slot);
 }
@@ -299,13 +328,14 @@ Connection NvlsLanes::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot)
 Connection NvlsLanes::receive_from(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
   const LanePlace place = place_of(lane);
   if (place.role == NvlsRole::Gather) {
-    const Rank from = head(node_of(rank), slot);
+    const Rank from = head(node_of(rank), head_at(rank, slot));
     return {from, lane_of({place.channel, writer(from, place.channel)}),
-            places_.number_of_other(from, rank)};
+            number_of_other(from, rank)};
   }
   if (place.role == NvlsRole::Reduce && slot < others()) {
-    return {places_.other(rank, slot), lane_of({place.channel, NvlsRole::Scatter}),
-            head_number(rank).value()};
+    const Rank from = other(rank, slot);
+    return {from, lane_of({place.channel, NvlsRole::Scatter}),
+            turn_of(from, head_number(rank).value())};
   }
   return receive_from_away(rank, place, slot);
 }

@@ -6,7 +6,7 @@
 // Every rank has a staging buffer for each head and channel, with a half for what is to be reduced
 // and a half for results, of 8 slots each. Lanes of a channel, in this order, as far as the program
 // has them:
-//   scatter:    copies a block for each head into the staging buffer, and tells the head;
+//   scatter:    copies a block for each head into the staging buffer, then tells all heads;
 //   gather:     copies a result of each head from the staging buffer to the output;
 //   reduce:     of heads: reads the blocks of all ranks through the switch, which reduces them;
 //   broadcast:  of heads: writes a result to all ranks through the switch;
@@ -14,9 +14,13 @@
 // A loop moves one block for each head; the copies of a loop are one primitive. Messages are for the
 // other ranks of the node only: a head's own block and result are ordered by dependencies.
 //
-// Deviates: NCCL tells the heads that blocks are there when it has copied those of all heads; here
-// each of them learns it as soon as its own is copied. Buffers that the user registered are not
-// modelled. Source: NCCL 2.28.9, src/device/all_reduce.h and its like, src/transport/nvls.cc.
+// Ranks stand in a circle, heads first. Each deals with the others in that order, beginning behind itself:
+// so that ranks do the same, and one may stand for all (sim/fold.hpp).
+//
+// Deviates: NCCL waits for the results of all heads before it copies any, and frees their slots together;
+// here each is copied as it comes. Buffers that the user registered are not modelled.
+// Source: NCCL 2.28.9, src/device/all_reduce.h and its like, prims_simple.h (ScatterGatherOp),
+// src/transport/nvls.cc.
 
 #include <array>
 #include <cstdint>
@@ -105,11 +109,12 @@ class NvlsLanes : public Program {
   [[nodiscard]] std::optional<std::uint32_t> head_number(Rank rank) const;
   /// Head number h of a node.
   [[nodiscard]] Rank head(std::uint32_t node, std::uint32_t number) const;
-  [[nodiscard]] std::uint32_t head_count() const {
-    return static_cast<std::uint32_t>(heads_.size());
-  }
+  [[nodiscard]] std::uint32_t head_count() const { return heads_; }
   /// Other ranks of a node.
   [[nodiscard]] std::uint32_t others() const { return places_.others(); }
+  /// One of them: those behind the rank in the circle come first.
+  [[nodiscard]] Rank other(Rank rank, std::uint32_t number) const;
+  [[nodiscard]] std::uint32_t number_of_other(Rank rank, Rank other) const;
 
   [[nodiscard]] std::uint64_t loops(std::uint32_t channel) const;
   /// Those before the first one in which some block is not whole.
@@ -128,9 +133,8 @@ class NvlsLanes : public Program {
                              std::uint64_t loop, Bytes bytes) const;
   [[nodiscard]] Span partial(std::uint32_t channel, std::uint32_t number, Bytes bytes) const;
 
-  /// The step of the rank's scatter lane that brings its block for a head.
-  [[nodiscard]] StepRef scatter_step(std::uint32_t channel, std::uint64_t loop,
-                                     std::uint32_t head) const;
+  /// The step of a head's scatter lane that brings its own block, the last of its loop.
+  [[nodiscard]] StepRef own_scatter_step(std::uint32_t channel, std::uint64_t loop) const;
   /// Makes a step wait until the rank's gather lane has emptied the slot of a loop; all steps of its
   /// lane have slot_phase(loop) as their phase.
   void wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t loop) const;
@@ -147,6 +151,12 @@ class NvlsLanes : public Program {
     return groups_of_channel * channel + 1;
   }
   [[nodiscard]] std::optional<std::uint32_t> position(NvlsRole role) const;
+  [[nodiscard]] std::uint32_t place_in_circle(Rank rank) const {
+    return places_in_circle_[places_.place_of(rank)];
+  }
+  /// Which head a rank turns to, and when in a loop it does. A head's last turn is its own.
+  [[nodiscard]] std::uint32_t head_at(Rank rank, std::uint32_t turn) const;
+  [[nodiscard]] std::uint32_t turn_of(Rank rank, std::uint32_t head) const;
   [[nodiscard]] std::uint32_t group_of(LanePlace place) const;
   [[nodiscard]] Block interleaved_block(std::uint32_t channel, std::uint64_t loop,
                                         std::uint32_t head) const;
@@ -158,8 +168,9 @@ class NvlsLanes : public Program {
   Execution execution_;
   std::vector<NvlsRole> roles_;
   std::array<std::optional<std::uint32_t>, 5> positions_{};  ///< by role
-  std::vector<Rank> heads_;
-  std::vector<std::optional<std::uint32_t>> head_numbers_;  ///< by number within the node
+  std::uint32_t heads_;
+  std::vector<Rank> circle_;                     ///< numbers within the node, of heads first
+  std::vector<std::uint32_t> places_in_circle_;  ///< by number within the node
   NodePlaces places_;
   std::uint32_t partials_;
   Bytes element_;

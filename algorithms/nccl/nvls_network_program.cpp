@@ -122,7 +122,7 @@ Step NvlsNetworkProgram::read_node(const Task& task) const {
   step.receives = {0, others()};
   step.source = staging(task.channel, task.head, Half::Reduce, task.loop, task.bytes);
   step.destination = partial(task.channel, of_node, task.bytes);
-  step.after = scatter_step(task.channel, task.loop, task.head);
+  step.after = own_scatter_step(task.channel, task.loop);
   return step;
 }
 

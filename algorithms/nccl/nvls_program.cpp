@@ -53,7 +53,7 @@ class NvlsProgram final : public NvlsLanes {
     if (place.role == NvlsRole::Reduce) {
       step.receives = {0, others()};
       step.source = staging(place.channel, number, Half::Reduce, loop, data.bytes);
-      step.after = scatter_step(place.channel, loop, number);
+      step.after = own_scatter_step(place.channel, loop);
     } else {
       step.source = Span::contiguous(Buffer::Input, data.offset, data.bytes);
     }

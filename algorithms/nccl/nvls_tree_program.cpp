@@ -168,7 +168,7 @@ Step NvlsTreeProgram::read_node(const Task& task) const {
   step.receives = {0, others()};
   step.source = staging(task.channel, task.head, Half::Reduce, task.loop, task.bytes);
   step.destination = partial(task.channel, Partial::OfNode, task.bytes);
-  step.after = scatter_step(task.channel, task.loop, task.head);
+  step.after = own_scatter_step(task.channel, task.loop);
   return step;
 }
 

@@ -70,6 +70,10 @@ class StepMaker {
     return *this;
   }
   /// One peer more of the primitive that the step before began.
+  StepMaker& posts_later() {
+    step_.posts_later = true;
+    return *this;
+  }
   StepMaker& continues() {
     step_.continues = true;
     return *this;

@@ -111,6 +111,27 @@ TEST_CASE("copies of one primitive synchronise once, and each is seen when it is
                     ContainsSubstring("receives 0 bytes, but the message from rank 0 has 100000"));
 }
 
+TEST_CASE("what a primitive posts is told to all peers at its end") {
+  CostParameters costs = costs_with({{CostItem::MulticastHandoff, us(2)}});
+  set_rate(costs, CostItem::MulticastCopyRate, 10_GBps);
+  TableProgram program = program_for(3);
+  program.set_lanes(multicast);
+  const auto later = GENERATE(true, false);
+  for (std::uint32_t to = 1; to < 3; ++to) {
+    const auto slot = program.connect({Rank(0), 0}, {Rank(to), 0});
+    StepMaker copy = step(100'000_B).moves(Movement::Post).from(input(0_B)).to(scratch(0_B));
+    copy.send(slot.send);
+    program.add(Rank(0), 0, to == 1 && later ? copy.posts_later() : copy);
+    program.add(Rank(to), 0, step(100'000_B).receive(slot.receive));
+  }
+  const RunResult result = run_on_all(Cluster(star(3)), std::move(program), paying(costs));
+  // Two copies of 10 us, and each receiver's.
+  const Duration last = us(20) + latency + us(2) + us(10);
+  CHECK(result.operations[0].time_of_rank ==
+        std::vector<Duration>{us(20), later ? last : last - us(10), last});
+  check_explained(result);
+}
+
 TEST_CASE("reading through a switch takes the bytes from all and brings them once") {
   const CostParameters free;
   const Cluster cluster(star(4));

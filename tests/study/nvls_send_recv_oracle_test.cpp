@@ -20,11 +20,9 @@ double engine_time(const NcclMachine& machine, const CollectiveCall& call, const
   return microseconds(machine.run(machine.program(call, wish).program).time);
 }
 
-/// A loop of all channels and heads moves B bytes. The first one goes through scatter, reduction and
-/// gather; then each further one costs a stage, or what the links need. B0 is what fills the pipe.
+/// A loop of all channels and heads moves B bytes. The first one goes through scatter, reduction and gather; then
+/// each further one costs the slowest of them: a stage, and what the blocks' copies or the links need.
 double nvls_form(const NcclMachine& machine, const CollectiveCall& call) {
-  constexpr double fill = 2.6;
-  constexpr double fill_bytes = 8.5e6;
   const FormTerms terms(machine);
   const nccl::Execution execution =
       execution_by_name(machine, call, nccl::Algorithm::Nvls, nccl::Protocol::Simple);
@@ -37,10 +35,30 @@ double nvls_form(const NcclMachine& machine, const CollectiveCall& call) {
   const double wire = terms.link(CostItem::ShareNvlinkMulticast) / (1 + 1 / n);
   const double stage = terms.time(CostItem::MulticastStage);
   const double first = std::min(loop, bytes);
-  return terms.time(CostItem::LaunchCollective) + terms.time(CostItem::MulticastStart) + stage +
-         first / copies +
-         std::max(bytes / loop - 1, 0.0) * std::max(stage + loop / copies, loop / wire) +
-         fill * std::min(first, fill_bytes) / copies;
+  return terms.time(CostItem::LaunchCollective) + terms.time(CostItem::MulticastStart) + 3 * stage +
+         2 * first / copies + first / wire + 2 * terms.latency() +
+         std::max(bytes / loop - 1, 0.0) * (stage + loop / std::min(copies, wire));
+}
+
+/// The form that a study fitted to measured tables of 8 H100, with its numbers: a loop costs a stage and copies,
+/// or what links of 274 GB/s need; what fills the pipe is so many copies of a loop, of up to 8.5 MB.
+double fitted_nvls_form(const NcclMachine& machine, const CollectiveCall& call) {
+  constexpr double launch = 4.6;
+  constexpr double once = 3.7;
+  constexpr double stage = 7.8;
+  constexpr double copy = 2.9e-6;
+  constexpr double fill = 2.6;
+  constexpr double fill_bytes = 8.5e6;
+  constexpr double wire = 274e3;
+  const nccl::Execution execution =
+      execution_by_name(machine, call, nccl::Algorithm::Nvls, nccl::Protocol::Simple);
+  const double loop = static_cast<double>(execution.work.size() * machine.ranks()) *
+                      static_cast<double>(execution.work.front().chunk) * 4;
+  const auto bytes = static_cast<double>(call.size().count());
+  const double first = std::min(loop, bytes);
+  return launch + once + stage + copy * first +
+         std::max(bytes / loop - 1, 0.0) * std::max(stage + copy * loop, loop / wire) +
+         fill * copy * std::min(first, fill_bytes);
 }
 
 /// One GPU's sends: a part a channel to each peer, all peers side by side. The receiver copies the first
@@ -75,26 +93,32 @@ NcclWish nvls() {
 }  // namespace
 
 TEST_CASE("NVLS with many loops takes a stage, or what the links need, for each") {
-  // What a loop costs rules here. On 4 GPUs with chunks of 128 KiB stage and wire are nearly equal, 32
-  // and 34 us: the form takes the larger, in the engine channels do not overlap them wholly.
+  // The channels are alike, and their transfers over the switch start and end together.
   const auto ranks = GENERATE(as<std::uint32_t>{}, 4, 8);
   const NcclMachine machine("dgx-h100", 1, ranks, closed_form_costs);
   for (Bytes size = 128_MiB; size <= 1_GiB; size = size * 2) {
     const CollectiveCall call = machine.call(CollectiveKind::AllReduce, size);
     CAPTURE(ranks, size.count());
-    CHECK(engine_time(machine, call, nvls()) ==
-          Approx(nvls_form(machine, call)).epsilon(ranks == 4 ? 0.06 : 0.04));
+    CHECK(engine_time(machine, call, nvls()) == Approx(nvls_form(machine, call)).epsilon(0.01));
   }
 }
 
 TEST_CASE("NVLS with few loops fills three stages") {
-  // The engine fills the pipe with three stages and what the blocks need; the form with one stage and
-  // 2.6 loops' copies, however the bytes are cut. They agree best where copies and stages are alike.
   const NcclMachine machine("dgx-h100", 1, 8, closed_form_costs);
   for (Bytes size = 2_MiB; size <= 64_MiB; size = size * 2) {
     const CollectiveCall call = machine.call(CollectiveKind::AllReduce, size);
     CAPTURE(size.count());
-    CHECK(engine_time(machine, call, nvls()) == Approx(nvls_form(machine, call)).epsilon(0.13));
+    CHECK(engine_time(machine, call, nvls()) == Approx(nvls_form(machine, call)).epsilon(0.01));
+  }
+}
+
+TEST_CASE("NVLS as fitted takes what another form fitted to the same tables says") {
+  const NcclMachine machine("dgx-h100", 1, 8, "nccl-hopper");
+  for (Bytes size = 2_MiB; size <= 8_GiB; size = size * 2) {
+    const CollectiveCall call = machine.call(CollectiveKind::AllReduce, size);
+    CAPTURE(size.count());
+    CHECK(engine_time(machine, call, nvls()) ==
+          Approx(fitted_nvls_form(machine, call)).epsilon(0.1));
   }
 }
 

@@ -152,12 +152,25 @@ TEST_CASE("A loop is one primitive of the scatter and gather lanes") {
   CHECK_FALSE(program->step(Rank(0), 2, 1).continues);
 }
 
+TEST_CASE("Heads learn of a loop's blocks when all are copied, the rank's own last") {
+  const auto program = nvls({CollectiveKind::AllReduce, 3, 6 * grain, 1, grain}, all_ranks(3));
+  for (std::uint64_t index = 0; index < 6; ++index) {
+    const Step step = program->step(Rank(1), 0, index);
+    const bool own = index % 3 == 2;
+    CHECK(step.posts_later == !own);
+    CHECK(step.sends.count == (own ? 0 : 1));
+  }
+  // Behind rank 1 in the circle: rank 2, then rank 0.
+  CHECK(program->send_to(Rank(1), 0, 0).peer == Rank(2));
+  CHECK(program->send_to(Rank(1), 0, 1).peer == Rank(0));
+}
+
 TEST_CASE("The last loop of NVLS AllReduce is shared in units of 16 KiB") {
-  // 5 units for 4 heads: 2 each for the first two, the fifth for the third, none for the last.
+  // 5 units for 4 heads: 2 each for the first two, the fifth for the third, none for the last. Rank 3 begins with head 0.
   const auto program = nvls({CollectiveKind::AllReduce, 4, 5 * grain, 1, 8 * grain}, all_ranks(4));
   std::vector<Bytes> blocks;
-  for (std::uint64_t index = 0; index < program->step_count(Rank(0), 0); ++index) {
-    blocks.push_back(program->step(Rank(0), 0, index).bytes);
+  for (std::uint64_t index = 0; index < program->step_count(Rank(3), 0); ++index) {
+    blocks.push_back(program->step(Rank(3), 0, index).bytes);
   }
   CHECK(blocks == std::vector<Bytes>{32_KiB, 32_KiB, 16_KiB, 0_KiB});
 }
