@@ -27,12 +27,11 @@ std::optional<CostItem> leader_of(CostItem item) {
     case SendRecvLLRate:
     case SendRecvChannelRate:
     case SendRecvReceiveRate:
+    case MulticastCopyRate:
       return SimpleLocalRate;
     case MulticastHandoff:
     case MulticastStart:
       return MulticastStage;
-    case MulticastCopyRate:
-      return ShareNvlinkMulticast;
     default:
       return std::nullopt;
   }
