@@ -58,7 +58,7 @@ auto at_its_place(const Machine& machine, Action action) {
   try {
     return action();
   } catch (const InputError& error) {
-    if (error.path().empty() || error.path().starts_with("--")) {
+    if (error.path().empty() || error.path().starts_with("-")) {
       throw;
     }
     throw machine.loaded.source_map.locate(error);

@@ -191,6 +191,13 @@ NcclProgram NcclRun::program(const CollectiveCall& call, const std::string& algo
   wish.algorithm = find_nccl_algorithm(algorithm).algorithm;
   wish.buffers = find_nccl_algorithm(algorithm).buffers;
   const bool chooses = algorithm == "nccl" && !protocol_;
+  if (symmetric_windows_ && !chooses && wish.buffers == NcclBuffers::Plain) {
+    throw InputError(
+        "has no effect where " +
+            (protocol_ ? std::string("--protocol is given") : algorithm + " is named") +
+            ": kernels for symmetric windows are an algorithm of their own",
+        "-R", "leave one of them out, or --algorithm nccl-symmetric");
+  }
   if (symmetric_windows_ && chooses && takes_symmetric(*decisions_, call)) {
     wish.buffers = NcclBuffers::Symmetric;
   }

@@ -484,6 +484,13 @@ class Jobs(program.Case):
                      "error: -R: registered buffers that are no symmetric windows are not modelled\n"
                      "hint: -R 0, or -R 2 for symmetric windows")
         self.refused([*PERF, "-R", "x"], 'error: -R: expected 0 or 2, got "x"\nhint: -R 0, or -R 2 for symmetric windows')
+        windows = ["perf", "all_reduce", "--cluster", "dgx-h100", "-R", "2"]
+        self.refused([*windows, "--protocol", "LL"],
+                     "error: -R: has no effect where --protocol is given: kernels for symmetric windows are an algorithm of their own\n"
+                     "hint: leave one of them out, or --algorithm nccl-symmetric")
+        self.refused([*windows, "--algorithm", "nccl-ring"],
+                     "error: -R: has no effect where nccl-ring is named: kernels for symmetric windows are an algorithm of their own\n"
+                     "hint: leave one of them out, or --algorithm nccl-symmetric")
         self.refused([*PERF, "--output_file", "x.json"],
                      "error: -J: the result as JSON is --format json --output FILE\nhint: leave the option out")
         self.refused([*RUN, "--protocol", "LL"],
