@@ -218,7 +218,11 @@ std::uint64_t NvlsLanes::step_count(Rank rank, std::uint32_t lane) const {
   if (place.role == NvlsRole::Scatter || place.role == NvlsRole::Gather) {
     return loops(place.channel) * head_count();
   }
-  return head_number(rank) ? loops(place.channel) * steps_per_loop(rank, place) : 0;
+  if (!head_number(rank)) {
+    return 0;
+  }
+  const LoopRange range = loops_of(rank, place);
+  return (range.end - range.begin) * steps_per_loop(rank, place);
 }
 
 std::optional<StepPeriod> NvlsLanes::period(Rank rank, std::uint32_t lane) const {
@@ -245,10 +249,33 @@ Step NvlsLanes::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
     case NvlsRole::Reduce:
     case NvlsRole::Broadcast:
     case NvlsRole::Network:
+    case NvlsRole::Hand:
       break;
   }
   const std::uint64_t steps = steps_per_loop(rank, place);
-  return head_step(rank, place, index / steps, index % steps);
+  const std::uint64_t loop = loops_of(rank, place).begin + index / steps;
+  const std::uint32_t head = head_number(rank).value();
+  const Task task{rank, place.channel, loop, head, block(place.channel, loop, head).bytes};
+  Step step = head_step(task, place.role, index % steps);
+  step.bytes = task.bytes;
+  step.continues = index % steps > 0;
+  return step;
+}
+
+Step NvlsLanes::read_node(const Task& task) const {
+  Step step;
+  step.movement = Movement::Multimem;
+  step.receives = {0, others()};
+  step.source = staging(task.channel, task.head, Half::Reduce, task.loop, task.bytes);
+  step.after = own_scatter_step(task.channel, task.loop);
+  return step;
+}
+
+void NvlsLanes::write_node(Step& step, const Task& task) const {
+  step.movement = Movement::Multimem;
+  step.sends = {0, others()};
+  step.destination = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
+  wait_for_slot(step, task.channel, task.loop);
 }
 
 Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const {

@@ -42,27 +42,17 @@ class NvlsProgram final : public NvlsLanes {
     return has(NvlsRole::Broadcast) ? NvlsRole::Broadcast : NvlsRole::Reduce;
   }
 
-  [[nodiscard]] Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
-                               std::uint64_t) const override {
-    const std::uint32_t number = head_number(rank).value();
-    const Block data =
-        call().blocked() ? own_block(place.channel, loop) : block(place.channel, loop, number);
+  [[nodiscard]] Step head_step(const Task& task, NvlsRole role, std::uint64_t) const override {
     Step step;
-    step.bytes = data.bytes;
-    step.movement = Movement::Multimem;
-    if (place.role == NvlsRole::Reduce) {
-      step.receives = {0, others()};
-      step.source = staging(place.channel, number, Half::Reduce, loop, data.bytes);
-      step.after = own_scatter_step(place.channel, loop);
+    if (role == NvlsRole::Reduce) {
+      step = read_node(task);
     } else {
-      step.source = Span::contiguous(Buffer::Input, data.offset, data.bytes);
+      step.source = own(task, Buffer::Input);
     }
     if (has(NvlsRole::Gather)) {
-      step.sends = {0, others()};
-      step.destination = staging(place.channel, number, Half::Broadcast, loop, data.bytes);
-      wait_for_slot(step, place.channel, loop);
+      write_node(step, task);
     } else {
-      step.destination = Span::contiguous(Buffer::Output, data.offset, data.bytes);
+      step.destination = own(task, Buffer::Output);
     }
     return step;
   }
@@ -92,9 +82,13 @@ class NvlsProgram final : public NvlsLanes {
       case NvlsRole::Reduce:
       case NvlsRole::Broadcast:
       case NvlsRole::Network:
+      case NvlsRole::Hand:
         break;
     }
     return reduce;
+  }
+  [[nodiscard]] Span own(const Task& task, Buffer buffer) const {
+    return Span::contiguous(buffer, own_block(task.channel, task.loop).offset, task.bytes);
   }
 };
 
