@@ -1,6 +1,7 @@
 #include "algorithms/nccl/nvls_lanes.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "algorithms/nccl/divided_up.hpp"
@@ -15,6 +16,17 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t unit) {
 }
 
 }  // namespace
+
+std::vector<Rank> heads_of_all(CollectiveKind kind, std::span<const Rank> heads,
+                               std::uint32_t ranks_per_node) {
+  if (heads.size() != ranks_per_node) {
+    throw InputError("NVLS " + std::string(name_of(kind)) +
+                     " needs a channel that starts at each of the " +
+                     std::to_string(ranks_per_node) + " GPUs; those of the NVLS graph start at " +
+                     std::to_string(heads.size()));
+  }
+  return {heads.begin(), heads.end()};
+}
 
 NvlsLanes::NvlsLanes(const Execution& execution, NvlsShape shape)
     : execution_(execution),

@@ -45,6 +45,11 @@ struct NvlsShape {
   std::uint32_t partials{0};       ///< chunks that a channel's heads keep between steps
 };
 
+/// The heads, for collectives in which all ranks of a node have to be heads.
+/// Throws: InputError where they are not.
+[[nodiscard]] std::vector<Rank> heads_of_all(CollectiveKind kind, std::span<const Rank> heads,
+                                             std::uint32_t ranks_per_node);
+
 class NvlsLanes : public Program {
  public:
   [[nodiscard]] const CollectiveCall& call() const override { return execution_.call; }

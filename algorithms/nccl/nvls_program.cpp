@@ -1,7 +1,7 @@
 #include "algorithms/nccl/nvls_program.hpp"
 
-#include <string>
 #include <utility>
+#include <vector>
 
 #include "algorithms/nccl/nvls_lanes.hpp"
 #include "topology/error.hpp"
@@ -97,14 +97,13 @@ class NvlsProgram final : public NvlsLanes {
 std::unique_ptr<Program> build_nvls_program(const Execution& execution,
                                             std::span<const Rank> heads) {
   const CollectiveCall& call = execution.call;
-  if (call.blocked() && heads.size() != call.ranks) {
-    throw InputError("NVLS " + std::string(name_of(call.kind)) +
-                     " needs a channel that starts at each of the " + std::to_string(call.ranks) +
-                     " GPUs; those of the NVLS graph start at " + std::to_string(heads.size()));
-  }
-  return std::make_unique<NvlsProgram>(
-      execution,
-      NvlsShape{roles_of(call.kind), {heads.begin(), heads.end()}, call.ranks, Bytes(16384), 0});
+  NvlsShape shape;
+  shape.roles = roles_of(call.kind);
+  shape.heads = call.blocked() ? heads_of_all(call.kind, heads, call.ranks)
+                               : std::vector<Rank>(heads.begin(), heads.end());
+  shape.ranks_per_node = call.ranks;
+  shape.rounding = Bytes(16384);
+  return std::make_unique<NvlsProgram>(execution, std::move(shape));
 }
 
 }  // namespace collsim::nccl
