@@ -18,8 +18,9 @@
 // Known from the source: windows and their order, the 20 warps of a block, 8 slots, what each group of warps does.
 // Assumed: what the CollNet plugin and the switches do for a window, of which no source tells more than that one
 // call gathers or reduces it: here one tree over the fabric, from the block's rank or to it, and the rank's own
-// bytes stay with it. A sum is there when its last byte is, the first one a reduction's time later. Empty calls
-// of ranks that have nothing of a window are left out.
+// bytes stay with it. A sum is there when its last byte is, the first one a reduction's time later.
+// Deviates: ranks that have nothing of a window make no empty call for it; in place, an all-gather copies the
+// rank's own block, too.
 // Source: NCCL 2.28.9, src/device/all_gather.h, reduce_scatter.h, src/transport/coll_net.cc.
 
 #include <memory>
