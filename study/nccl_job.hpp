@@ -66,7 +66,7 @@ struct NcclAlgorithm {
 [[nodiscard]] const NcclAlgorithm& find_nccl_algorithm(std::string_view name);
 
 /// The program for a call. Throws: InputError where the collective has no such algorithm, or a rule
-/// of NCCL's excludes it (the rule is named), or it is not executed.
+/// of NCCL's excludes it (the rule is named).
 [[nodiscard]] NcclProgram nccl_program(const nccl::Decisions& decisions,
                                        const std::vector<nccl::TunerRule>& tuner,
                                        const CollectiveCall& call, const NcclWish& wish,

@@ -1,6 +1,5 @@
 // Which program an algorithm of NCCL is.
 
-#include <string>
 #include <vector>
 
 #include "algorithms/nccl/collnet_gather_program.hpp"
@@ -8,6 +7,7 @@
 #include "algorithms/nccl/communicator.hpp"
 #include "algorithms/nccl/connected_program.hpp"
 #include "algorithms/nccl/execution.hpp"
+#include "algorithms/nccl/nvls_gather_program.hpp"
 #include "algorithms/nccl/nvls_network_program.hpp"
 #include "algorithms/nccl/nvls_program.hpp"
 #include "algorithms/nccl/nvls_tree_program.hpp"
@@ -19,12 +19,6 @@
 namespace collsim::nccl {
 
 namespace {
-
-InputError not_executed(const std::string& what) {
-  return InputError(
-      what + ", which NCCL chooses here, reduces in the network: that is not executed", {},
-      "NCCL_COLLNET_ENABLE=0, or another NCCL_ALGO");
-}
 
 /// As numbers within the node.
 std::vector<Rank> ranks_of(const std::vector<int>& gpus) {
@@ -49,12 +43,11 @@ std::vector<std::vector<Rank>> chains(const Decisions& decisions, const Executio
 
 std::unique_ptr<Program> nvls_network_program(const Decisions& decisions,
                                               const Execution& execution) {
-  const CollectiveKind kind = execution.call.kind;
-  if (kind != CollectiveKind::AllReduce) {
-    throw not_executed("NVLS over several nodes for " + std::string(collsim::name_of(kind)));
+  const std::vector<Rank> of_node = ranks_of(heads(*decisions.graphs().nvls));
+  if (execution.call.kind != CollectiveKind::AllReduce) {
+    return build_nvls_gather_program(execution, decisions.layout(), of_node);
   }
-  return build_nvls_network_program(execution, decisions.layout(),
-                                    ranks_of(heads(*decisions.graphs().nvls)));
+  return build_nvls_network_program(execution, decisions.layout(), of_node);
 }
 
 std::unique_ptr<Program> collnet_program(const Decisions& decisions, const Execution& execution) {

@@ -69,15 +69,14 @@ class RailProgram : public Program {
   [[nodiscard]] std::uint32_t node_of(Rank rank) const { return places_.node_of(rank); }
   /// The slot for the counterpart in a node: a rank leaves itself out.
   [[nodiscard]] std::uint32_t slot_of(Rank rank, std::uint32_t node) const {
-    return node - (node < node_of(rank) ? 0 : 1);
+    return places_.number_of_other_node(rank, node);
   }
 
   // The other ends of slots, which are lanes of `role`.
   /// Between the fabric's two sides: a counterpart.
   [[nodiscard]] Connection in_fabric(Rank rank, std::uint32_t channel, std::uint32_t slot,
                                      Role role) const {
-    const std::uint32_t node = slot + (slot < node_of(rank) ? 0 : 1);
-    const Rank peer = places_.counterpart(rank, node);
+    const Rank peer = places_.counterpart(rank, places_.other_node(rank, slot));
     return {peer, lane_of({channel, role}), slot_of(peer, node_of(rank))};
   }
   /// Between the node's two sides: another rank of it.

@@ -8,7 +8,8 @@
 //
 // Channels take pieces of a rank's block in turn, 8 of them under way in the network.
 //
-// Deviates: handing data to the network costs its block a copy, and the network's lane, which is no block's,
+// Deviates: in NCCL a rail's blocks come one behind the other (rail_windows.hpp), here a piece of each node's at
+// once. Handing data to the network costs its block a copy, and the network's lane, which is no block's,
 // stands for the rank's proxy; a sum is there when its last byte is, the first one a reduction's time later. Buffers that the user registered are not modelled.
 // Source: NCCL 2.28.9, src/device/all_gather.h, reduce_scatter.h, src/transport/coll_net.cc.
 

@@ -261,6 +261,9 @@ class ChainProgram final : public CollNetLanes {
   [[nodiscard]] Rank at(Rank rank, std::uint32_t channel, std::uint32_t place) const {
     return places().at(node_of(rank), chains_.at(channel)[place].value());
   }
+  /// The other end of a slot, where it is in the chain: slot 1 leads down, slot 0 up, which the head does not.
+  [[nodiscard]] std::optional<Connection> in_chain(Rank rank, std::uint32_t lane,
+                                                   std::uint32_t slot) const;
 
   std::vector<std::vector<Rank>> chains_;
   std::vector<std::vector<std::uint32_t>> places_;  ///< [channel][place in the node]
@@ -298,24 +301,28 @@ Step ChainProgram::step(Rank rank, std::uint32_t lane, std::uint64_t index) cons
   return step;
 }
 
-Connection ChainProgram::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
+std::optional<Connection> ChainProgram::in_chain(Rank rank, std::uint32_t lane,
+                                                 std::uint32_t slot) const {
   const Place place = place_of(lane);
-  const std::uint32_t at = place.role == Network ? 0 : place_in_chain(rank, place.channel);
-  if (place.role == Down) {
-    return {this->at(rank, place.channel, at + 1), lane, 0};
+  if (place.role == Network) {
+    return std::nullopt;
   }
-  return at == 0 ? network_send(rank, place, slot)
-                 : Connection{this->at(rank, place.channel, at - 1), lane, 1};
+  const std::uint32_t own = place_in_chain(rank, place.channel);
+  if (slot == 1) {
+    return Connection{at(rank, place.channel, own + 1), lane, 0};
+  }
+  return own == 0 ? std::nullopt
+                  : std::optional(Connection{at(rank, place.channel, own - 1), lane, 1});
+}
+
+Connection ChainProgram::send_to(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
+  const std::optional<Connection> inside = in_chain(rank, lane, slot);
+  return inside ? *inside : network_send(rank, place_of(lane), slot);
 }
 
 Connection ChainProgram::receive_from(Rank rank, std::uint32_t lane, std::uint32_t slot) const {
-  const Place place = place_of(lane);
-  const std::uint32_t at = place.role == Network ? 0 : place_in_chain(rank, place.channel);
-  if (place.role == Up) {
-    return {this->at(rank, place.channel, at + 1), lane, 0};
-  }
-  return at == 0 ? network_receive(rank, place, slot)
-                 : Connection{this->at(rank, place.channel, at - 1), lane, 1};
+  const std::optional<Connection> inside = in_chain(rank, lane, slot);
+  return inside ? *inside : network_receive(rank, place_of(lane), slot);
 }
 
 }  // namespace

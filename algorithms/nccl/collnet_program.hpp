@@ -12,7 +12,7 @@
 // Chain: along the chain of the channel's graph, up to the head that has the NIC and down again. Lanes:
 // up, down, network.
 //
-// AllGather and ReduceScatter by CollNet are not executed.
+// AllGather and ReduceScatter: collnet_gather_program.hpp.
 // Source: NCCL 2.28.9, src/device/all_reduce.h, src/graph/connect.cc.
 
 #include <memory>

@@ -8,6 +8,7 @@
 #include "algorithms/nccl/call_geometry.hpp"
 #include "algorithms/nccl/connection_paths.hpp"
 #include "algorithms/nccl/divided_up.hpp"
+#include "algorithms/nccl/rail_windows.hpp"
 #include "algorithms/nccl/slices.hpp"
 #include "algorithms/nccl/trees.hpp"
 #include "algorithms/nccl/tuning_terms.hpp"
@@ -132,6 +133,29 @@ std::int64_t in_last_loop(const Execution& execution, std::size_t channel, std::
   return std::clamp(execution.call.count - begin, std::int64_t{0}, piece);
 }
 
+/// Of channels that interleave: equal numbers where they have as much in every loop.
+/// Shapes: one for each channel that runs.
+std::vector<std::int64_t> parts_in_loops(const Decisions& decisions, const Execution& execution) {
+  const auto channels = static_cast<std::uint32_t>(execution.work.size());
+  std::vector<std::int64_t> parts;
+  parts.reserve(channels);
+  if (execution.call.blocked() && execution.algorithm == Algorithm::Nvls) {
+    const auto nodes = static_cast<std::uint32_t>(decisions.communicator().nodes);
+    const RailWindows windows(execution.call.count, execution.work.front().chunk, nodes, channels);
+    for (std::uint32_t channel = 0; channel < channels; ++channel) {
+      parts.push_back(windows.kind_of(channel));
+    }
+    return parts;
+  }
+  // An all-gather's or reduce-scatter's piece is of one rank.
+  const std::int64_t heads =
+      execution.call.blocked() ? 1 : head_count(decisions, execution.algorithm);
+  for (std::size_t channel = 0; channel < channels; ++channel) {
+    parts.push_back(in_last_loop(execution, channel, heads));
+  }
+  return parts;
+}
+
 }  // namespace
 
 Execution execution_of(const TuningInput& input, const Tuning& tuning, const CollectiveCall& call,
@@ -198,15 +222,13 @@ Execution joined_channels(const Decisions& decisions, Execution execution) {
   const std::vector<std::size_t> ranks = connected_ranks(decisions, execution);
   const std::vector<std::size_t> paths =
       connection_kinds(algorithm_connections(decisions, execution.algorithm), ranks.size());
-  // An all-gather's or reduce-scatter's piece is of one rank.
-  const bool of_heads = execution.interleaved && !execution.call.blocked();
-  const std::int64_t heads = of_heads ? head_count(decisions, execution.algorithm) : 1;
+  const std::vector<std::int64_t> parts = execution.interleaved
+                                              ? parts_in_loops(decisions, execution)
+                                              : std::vector<std::int64_t>(ranks.size());
   std::vector<std::tuple<std::size_t, std::size_t, std::int64_t>> all;
-  all.reserve(ranks.size());
-  for (std::size_t channel = 0; channel < ranks.size(); ++channel) {
-    const std::int64_t last =
-        execution.interleaved ? in_last_loop(execution, channel, heads) : std::int64_t{0};
-    all.emplace_back(ranks[channel], paths[channel], last);
+  all.reserve(parts.size());
+  for (std::size_t channel = 0; channel < parts.size(); ++channel) {
+    all.emplace_back(ranks[channel], paths[channel], parts[channel]);
   }
   return joined_channels(std::move(execution), numbered(all));
 }

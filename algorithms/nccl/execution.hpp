@@ -63,14 +63,14 @@ struct Execution {
 
 /// Joins channels whose lanes do the same on the same ranks: equal parts and chunks, and ring, trees
 /// or heads alike, on the same transports. Time is the same where routes between the same devices do not depend on the channel.
-/// Of channels that interleave, also what they have of the last loop.
+/// Of channels that interleave, also what they have of each loop.
 [[nodiscard]] Execution joined_channels(const Decisions& decisions, Execution execution);
 /// The same, where channels have equal connections if they have equal numbers in `wiring`.
 /// Shapes: wiring[channel].
 [[nodiscard]] Execution joined_channels(Execution execution, std::span<const std::size_t> wiring);
 
 /// The program of an execution. Requires: as execution_of().
-/// Throws: InputError for an algorithm that has no program.
+/// Throws: InputError where an algorithm's heads are not what the collective needs.
 [[nodiscard]] std::unique_ptr<Program> build_program(const Decisions& decisions,
                                                      const Execution& execution);
 

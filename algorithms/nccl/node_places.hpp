@@ -24,6 +24,14 @@ class NodePlaces {
     return at(node, place_of(rank));
   }
 
+  /// Another node than the rank's: those before it come first.
+  [[nodiscard]] std::uint32_t other_node(Rank rank, std::uint32_t number) const {
+    return number + (number < node_of(rank) ? 0 : 1);
+  }
+  [[nodiscard]] std::uint32_t number_of_other_node(Rank rank, std::uint32_t node) const {
+    return node - (node < node_of(rank) ? 0 : 1);
+  }
+
   /// Other ranks of a node.
   [[nodiscard]] std::uint32_t others() const { return ranks_per_node_ - 1; }
   /// One of them: those below the rank come first.

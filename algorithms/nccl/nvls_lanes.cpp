@@ -1,6 +1,7 @@
 #include "algorithms/nccl/nvls_lanes.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "algorithms/nccl/divided_up.hpp"
@@ -15,6 +16,17 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t unit) {
 }
 
 }  // namespace
+
+std::vector<Rank> heads_of_all(CollectiveKind kind, std::span<const Rank> heads,
+                               std::uint32_t ranks_per_node) {
+  if (heads.size() != ranks_per_node) {
+    throw InputError("NVLS " + std::string(name_of(kind)) +
+                     " needs a channel that starts at each of the " +
+                     std::to_string(ranks_per_node) + " GPUs; those of the NVLS graph start at " +
+                     std::to_string(heads.size()));
+  }
+  return {heads.begin(), heads.end()};
+}
 
 NvlsLanes::NvlsLanes(const Execution& execution, NvlsShape shape)
     : execution_(execution),
@@ -218,7 +230,11 @@ std::uint64_t NvlsLanes::step_count(Rank rank, std::uint32_t lane) const {
   if (place.role == NvlsRole::Scatter || place.role == NvlsRole::Gather) {
     return loops(place.channel) * head_count();
   }
-  return head_number(rank) ? loops(place.channel) * steps_per_loop(rank, place) : 0;
+  if (!head_number(rank)) {
+    return 0;
+  }
+  const LoopRange range = loops_of(rank, place);
+  return (range.end - range.begin) * steps_per_loop(rank, place);
 }
 
 std::optional<StepPeriod> NvlsLanes::period(Rank rank, std::uint32_t lane) const {
@@ -245,10 +261,33 @@ Step NvlsLanes::step(Rank rank, std::uint32_t lane, std::uint64_t index) const {
     case NvlsRole::Reduce:
     case NvlsRole::Broadcast:
     case NvlsRole::Network:
+    case NvlsRole::Hand:
       break;
   }
   const std::uint64_t steps = steps_per_loop(rank, place);
-  return head_step(rank, place, index / steps, index % steps);
+  const std::uint64_t loop = loops_of(rank, place).begin + index / steps;
+  const std::uint32_t head = head_number(rank).value();
+  const Task task{rank, place.channel, loop, head, block(place.channel, loop, head).bytes};
+  Step step = head_step(task, place.role, index % steps);
+  step.bytes = task.bytes;
+  step.continues = index % steps > 0;
+  return step;
+}
+
+Step NvlsLanes::read_node(const Task& task) const {
+  Step step;
+  step.movement = Movement::Multimem;
+  step.receives = {0, others()};
+  step.source = staging(task.channel, task.head, Half::Reduce, task.loop, task.bytes);
+  step.after = own_scatter_step(task.channel, task.loop);
+  return step;
+}
+
+void NvlsLanes::write_node(Step& step, const Task& task) const {
+  step.movement = Movement::Multimem;
+  step.sends = {0, others()};
+  step.destination = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
+  wait_for_slot(step, task.channel, task.loop);
 }
 
 Step NvlsLanes::scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const {

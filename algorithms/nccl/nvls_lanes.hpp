@@ -10,7 +10,8 @@
 //   gather:     copies a result of each head from the staging buffer to the output;
 //   reduce:     of heads: reads the blocks of all ranks through the switch, which reduces them;
 //   broadcast:  of heads: writes a result to all ranks through the switch;
-//   network:    what the fabric does between nodes; no block's, without threads.
+//   network:    what the fabric does between nodes; no block's, without threads;
+//   hand:       of heads: between the rank's own memory and the network's.
 // A loop moves one block for each head; the copies of a loop are one primitive. Messages are for the
 // other ranks of the node only: a head's own block and result are ordered by dependencies.
 //
@@ -33,7 +34,7 @@
 
 namespace collsim::nccl {
 
-enum class NvlsRole : std::uint8_t { Scatter, Gather, Reduce, Broadcast, Network };
+enum class NvlsRole : std::uint8_t { Scatter, Gather, Reduce, Broadcast, Network, Hand };
 
 /// What a kind of NVLS program chooses.
 struct NvlsShape {
@@ -43,6 +44,11 @@ struct NvlsShape {
   Bytes rounding{};                ///< of the heads' shares of a channel's last loop
   std::uint32_t partials{0};       ///< chunks that a channel's heads keep between steps
 };
+
+/// The heads, for collectives in which all ranks of a node have to be heads.
+/// Throws: InputError where they are not.
+[[nodiscard]] std::vector<Rank> heads_of_all(CollectiveKind kind, std::span<const Rank> heads,
+                                             std::uint32_t ranks_per_node);
 
 class NvlsLanes : public Program {
  public:
@@ -74,6 +80,18 @@ class NvlsLanes : public Program {
     Bytes offset{};
     Bytes bytes{};
   };
+  /// A head's part of a loop: what its lanes work on.
+  struct Task {
+    Rank rank{};
+    std::uint32_t channel{0};
+    std::uint64_t loop{0};
+    std::uint32_t head{0};
+    Bytes bytes{};  ///< of its block
+  };
+  struct LoopRange {
+    std::uint64_t begin{0};
+    std::uint64_t end{0};
+  };
 
   /// Requires: heads are distinct numbers below the ranks of a node.
   NvlsLanes(const Execution& execution, NvlsShape shape);
@@ -81,9 +99,13 @@ class NvlsLanes : public Program {
   // Of heads, which have the lanes for it:
   [[nodiscard]] virtual std::uint32_t threads(Rank rank, LanePlace place) const = 0;
   [[nodiscard]] virtual std::uint64_t steps_per_loop(Rank rank, LanePlace place) const = 0;
-  /// Of the loop's steps of reduce and broadcast lanes.
-  [[nodiscard]] virtual Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
+  /// Of the loop's steps of lanes that heads alone have; bytes and whether it continues another are set.
+  [[nodiscard]] virtual Step head_step(const Task& task, NvlsRole role,
                                        std::uint64_t number) const = 0;
+  /// In which loops the lane has steps.
+  [[nodiscard]] virtual LoopRange loops_of(Rank /*head*/, LanePlace place) const {
+    return {0, loops(place.channel)};
+  }
   /// Which step of its loop the head's reduce lane reads the staging buffers with.
   [[nodiscard]] virtual std::uint64_t reading_step(Rank, std::uint32_t /*channel*/) const {
     return 0;
@@ -107,6 +129,11 @@ class NvlsLanes : public Program {
   [[nodiscard]] std::uint32_t node_of(Rank rank) const { return places_.node_of(rank); }
   /// The head's number, where the rank is one.
   [[nodiscard]] std::optional<std::uint32_t> head_number(Rank rank) const;
+  /// The rank with the same place in another node.
+  [[nodiscard]] Rank counterpart(Rank rank, std::uint32_t node) const {
+    return places_.counterpart(rank, node);
+  }
+  [[nodiscard]] const NodePlaces& places() const { return places_; }
   /// Head number h of a node.
   [[nodiscard]] Rank head(std::uint32_t node, std::uint32_t number) const;
   [[nodiscard]] std::uint32_t head_count() const { return heads_; }
@@ -116,11 +143,12 @@ class NvlsLanes : public Program {
   [[nodiscard]] Rank other(Rank rank, std::uint32_t number) const;
   [[nodiscard]] std::uint32_t number_of_other(Rank rank, Rank other) const;
 
-  [[nodiscard]] std::uint64_t loops(std::uint32_t channel) const;
+  [[nodiscard]] virtual std::uint64_t loops(std::uint32_t channel) const;
   /// Those before the first one in which some block is not whole.
   [[nodiscard]] std::uint64_t whole_loops(std::uint32_t channel) const;
   /// A head's block of a loop, in a buffer that holds those of all heads.
-  [[nodiscard]] Block block(std::uint32_t channel, std::uint64_t loop, std::uint32_t head) const;
+  [[nodiscard]] virtual Block block(std::uint32_t channel, std::uint64_t loop,
+                                    std::uint32_t head) const;
   /// A rank's own block of a loop, of AllGather's input and ReduceScatter's output.
   [[nodiscard]] Block own_block(std::uint32_t channel, std::uint64_t loop) const;
 
@@ -133,6 +161,10 @@ class NvlsLanes : public Program {
                              std::uint64_t loop, Bytes bytes) const;
   [[nodiscard]] Span partial(std::uint32_t channel, std::uint32_t number, Bytes bytes) const;
 
+  /// A step of a reduce lane that reads what all ranks of the node have laid out for the head.
+  [[nodiscard]] Step read_node(const Task& task) const;
+  /// Makes a step write its value to all ranks of the node, when their slots are free.
+  void write_node(Step& step, const Task& task) const;
   /// The step of a head's scatter lane that brings its own block, the last of its loop.
   [[nodiscard]] StepRef own_scatter_step(std::uint32_t channel, std::uint64_t loop) const;
   /// Makes a step wait until the rank's gather lane has emptied the slot of a loop; all steps of its
@@ -167,7 +199,7 @@ class NvlsLanes : public Program {
 
   Execution execution_;
   std::vector<NvlsRole> roles_;
-  std::array<std::optional<std::uint32_t>, 5> positions_{};  ///< by role
+  std::array<std::optional<std::uint32_t>, 6> positions_{};  ///< by role
   std::uint32_t heads_;
   std::vector<Rank> circle_;                     ///< numbers within the node, of heads first
   std::vector<std::uint32_t> places_in_circle_;  ///< by number within the node

@@ -36,7 +36,7 @@ class NvlsNetworkProgram final : public NvlsLanes {
     }
     return 2;
   }
-  [[nodiscard]] Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
+  [[nodiscard]] Step head_step(const Task& task, NvlsRole role,
                                std::uint64_t number) const override;
   [[nodiscard]] NvlsRole writer(Rank, std::uint32_t) const override { return NvlsRole::Broadcast; }
   [[nodiscard]] Connection send_away(Rank rank, LanePlace place, std::uint32_t slot) const override;
@@ -47,18 +47,8 @@ class NvlsNetworkProgram final : public NvlsLanes {
   }
 
  private:
-  /// What a head's lanes work on.
-  struct Task {
-    Rank rank{};
-    std::uint32_t channel{0};
-    std::uint64_t loop{0};
-    std::uint32_t head{0};
-    Bytes bytes{};
-  };
-  [[nodiscard]] Step read_node(const Task& task) const;
   [[nodiscard]] Step hand_over(const Task& task) const;
   [[nodiscard]] Step take_total(const Task& task) const;
-  [[nodiscard]] Step write_node(const Task& task) const;
   [[nodiscard]] Step reduce_in_network(const Task& task) const;
 
   [[nodiscard]] Span kept(const Task& task, std::uint32_t first) const {
@@ -67,10 +57,6 @@ class NvlsNetworkProgram final : public NvlsLanes {
   }
   [[nodiscard]] std::uint32_t network_lane(std::uint32_t channel) const {
     return lane_of({channel, NvlsRole::Network});
-  }
-  /// The head with the rank's number in another node.
-  [[nodiscard]] Rank counterpart(Rank rank, std::uint32_t node) const {
-    return head(node, head_number(rank).value());
   }
 
   std::uint32_t nodes_;
@@ -89,41 +75,34 @@ std::uint32_t NvlsNetworkProgram::threads(Rank, LanePlace place) const {
     case NvlsRole::Broadcast:
       return 2 * warp;
     case NvlsRole::Network:
+    case NvlsRole::Hand:
       break;
   }
   return 0;
 }
 
-Step NvlsNetworkProgram::head_step(Rank rank, LanePlace place, std::uint64_t loop,
-                                   std::uint64_t number) const {
-  const std::uint32_t head = head_number(rank).value();
-  const Task task{rank, place.channel, loop, head, block(place.channel, loop, head).bytes};
+Step NvlsNetworkProgram::head_step(const Task& task, NvlsRole role, std::uint64_t number) const {
   Step step;
-  switch (place.role) {
+  switch (role) {
     case NvlsRole::Reduce:
-      step = number == 0 ? read_node(task) : hand_over(task);
-      break;
+      if (number > 0) {
+        return hand_over(task);
+      }
+      step = read_node(task);
+      step.destination = partial(task.channel, of_node, task.bytes);
+      return step;
     case NvlsRole::Broadcast:
-      step = number == 0 ? take_total(task) : write_node(task);
-      step.phase = slot_phase(loop);
-      break;
+      if (number == 0) {
+        step = take_total(task);
+        step.phase = slot_phase(task.loop);
+        return step;
+      }
+      step.source = partial(task.channel, from_network, task.bytes);
+      write_node(step, task);
+      return step;
     default:
-      step = reduce_in_network(task);
-      break;
+      return reduce_in_network(task);
   }
-  step.bytes = task.bytes;
-  step.continues = number > 0;
-  return step;
-}
-
-Step NvlsNetworkProgram::read_node(const Task& task) const {
-  Step step;
-  step.movement = Movement::Multimem;
-  step.receives = {0, others()};
-  step.source = staging(task.channel, task.head, Half::Reduce, task.loop, task.bytes);
-  step.destination = partial(task.channel, of_node, task.bytes);
-  step.after = own_scatter_step(task.channel, task.loop);
-  return step;
 }
 
 Step NvlsNetworkProgram::hand_over(const Task& task) const {
@@ -167,16 +146,6 @@ Step NvlsNetworkProgram::take_total(const Task& task) const {
   }
   step.source = kept(task, first_total);
   step.after = StepRef{network_lane(task.channel), task.loop};
-  return step;
-}
-
-Step NvlsNetworkProgram::write_node(const Task& task) const {
-  Step step;
-  step.movement = Movement::Multimem;
-  step.sends = {0, others()};
-  step.source = partial(task.channel, from_network, task.bytes);
-  step.destination = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
-  wait_for_slot(step, task.channel, task.loop);
   return step;
 }
 

@@ -7,7 +7,7 @@
 //   reduce:     reads the node's blocks through the switch, hands the sum to the network;
 //   broadcast:  takes the total and writes it to all of the node;
 //   network:    of the first node's heads: stands for the fabric's switches, as in collnet_lanes.hpp.
-// Every channel takes each channels-th piece of the whole. AllGather and ReduceScatter are not executed.
+// Every channel takes each channels-th piece of the whole. AllGather and ReduceScatter: nvls_gather_program.hpp.
 // Source: NCCL 2.28.9, src/device/all_reduce.h.
 
 #include <memory>

@@ -1,7 +1,7 @@
 #include "algorithms/nccl/nvls_program.hpp"
 
-#include <string>
 #include <utility>
+#include <vector>
 
 #include "algorithms/nccl/nvls_lanes.hpp"
 #include "topology/error.hpp"
@@ -42,27 +42,17 @@ class NvlsProgram final : public NvlsLanes {
     return has(NvlsRole::Broadcast) ? NvlsRole::Broadcast : NvlsRole::Reduce;
   }
 
-  [[nodiscard]] Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
-                               std::uint64_t) const override {
-    const std::uint32_t number = head_number(rank).value();
-    const Block data =
-        call().blocked() ? own_block(place.channel, loop) : block(place.channel, loop, number);
+  [[nodiscard]] Step head_step(const Task& task, NvlsRole role, std::uint64_t) const override {
     Step step;
-    step.bytes = data.bytes;
-    step.movement = Movement::Multimem;
-    if (place.role == NvlsRole::Reduce) {
-      step.receives = {0, others()};
-      step.source = staging(place.channel, number, Half::Reduce, loop, data.bytes);
-      step.after = own_scatter_step(place.channel, loop);
+    if (role == NvlsRole::Reduce) {
+      step = read_node(task);
     } else {
-      step.source = Span::contiguous(Buffer::Input, data.offset, data.bytes);
+      step.source = own(task, Buffer::Input);
     }
     if (has(NvlsRole::Gather)) {
-      step.sends = {0, others()};
-      step.destination = staging(place.channel, number, Half::Broadcast, loop, data.bytes);
-      wait_for_slot(step, place.channel, loop);
+      write_node(step, task);
     } else {
-      step.destination = Span::contiguous(Buffer::Output, data.offset, data.bytes);
+      step.destination = own(task, Buffer::Output);
     }
     return step;
   }
@@ -92,9 +82,13 @@ class NvlsProgram final : public NvlsLanes {
       case NvlsRole::Reduce:
       case NvlsRole::Broadcast:
       case NvlsRole::Network:
+      case NvlsRole::Hand:
         break;
     }
     return reduce;
+  }
+  [[nodiscard]] Span own(const Task& task, Buffer buffer) const {
+    return Span::contiguous(buffer, own_block(task.channel, task.loop).offset, task.bytes);
   }
 };
 
@@ -103,14 +97,13 @@ class NvlsProgram final : public NvlsLanes {
 std::unique_ptr<Program> build_nvls_program(const Execution& execution,
                                             std::span<const Rank> heads) {
   const CollectiveCall& call = execution.call;
-  if (call.blocked() && heads.size() != call.ranks) {
-    throw InputError("NVLS " + std::string(name_of(call.kind)) +
-                     " needs a channel that starts at each of the " + std::to_string(call.ranks) +
-                     " GPUs; those of the NVLS graph start at " + std::to_string(heads.size()));
-  }
-  return std::make_unique<NvlsProgram>(
-      execution,
-      NvlsShape{roles_of(call.kind), {heads.begin(), heads.end()}, call.ranks, Bytes(16384), 0});
+  NvlsShape shape;
+  shape.roles = roles_of(call.kind);
+  shape.heads = call.blocked() ? heads_of_all(call.kind, heads, call.ranks)
+                               : std::vector<Rank>(heads.begin(), heads.end());
+  shape.ranks_per_node = call.ranks;
+  shape.rounding = Bytes(16384);
+  return std::make_unique<NvlsProgram>(execution, std::move(shape));
 }
 
 }  // namespace collsim::nccl

@@ -60,7 +60,7 @@ class NvlsTreeProgram final : public NvlsLanes {
  protected:
   [[nodiscard]] std::uint32_t threads(Rank rank, LanePlace place) const override;
   [[nodiscard]] std::uint64_t steps_per_loop(Rank rank, LanePlace place) const override;
-  [[nodiscard]] Step head_step(Rank rank, LanePlace place, std::uint64_t loop,
+  [[nodiscard]] Step head_step(const Task& task, NvlsRole role,
                                std::uint64_t number) const override;
   [[nodiscard]] std::uint64_t reading_step(Rank head, std::uint32_t channel) const override {
     return is_root(head, channel) ? 1 : 0;
@@ -93,23 +93,11 @@ class NvlsTreeProgram final : public NvlsLanes {
   [[nodiscard]] SlotRange children(Rank rank, std::uint32_t channel) const {
     return {others(), neighbours(rank, channel).child_count()};
   }
-  /// The head with the rank's number in another node.
-  [[nodiscard]] Rank counterpart(Rank rank, std::uint32_t node) const {
-    return head(node, head_number(rank).value());
-  }
 
-  /// What a head's lanes work on.
-  struct Task {
-    Rank rank{};
-    std::uint32_t channel{0};
-    std::uint64_t loop{0};
-    std::uint32_t head{0};
-    Bytes bytes{};
-  };
-  [[nodiscard]] Step read_node(const Task& task) const;
+  [[nodiscard]] Step node_sum(const Task& task) const;
   [[nodiscard]] Step send_sum(const Task& task) const;
   [[nodiscard]] Step forward_total(const Task& task) const;
-  [[nodiscard]] Step write_node(const Task& task) const;
+  [[nodiscard]] Step spread_total(const Task& task) const;
   [[nodiscard]] Step root_step(const Task& task, std::uint64_t number) const;
 
   std::array<std::vector<Neighbours>, 2> trees_;
@@ -132,6 +120,7 @@ std::uint32_t NvlsTreeProgram::threads(Rank rank, LanePlace place) const {
       return warp * reduce;
     case NvlsRole::Broadcast:
     case NvlsRole::Network:
+    case NvlsRole::Hand:
       break;
   }
   return warp * broadcast;
@@ -144,31 +133,22 @@ std::uint64_t NvlsTreeProgram::steps_per_loop(Rank rank, LanePlace place) const 
   return is_root(rank, place.channel) ? 0 : 2;
 }
 
-Step NvlsTreeProgram::head_step(Rank rank, LanePlace place, std::uint64_t loop,
-                                std::uint64_t number) const {
-  const std::uint32_t head = head_number(rank).value();
-  const Task task{rank, place.channel, loop, head, block(place.channel, loop, head).bytes};
+Step NvlsTreeProgram::head_step(const Task& task, NvlsRole role, std::uint64_t number) const {
   Step step;
-  if (place.role == NvlsRole::Broadcast) {
-    step = number == 0 ? forward_total(task) : write_node(task);
-  } else if (is_root(rank, place.channel)) {
+  if (role == NvlsRole::Broadcast) {
+    step = number == 0 ? forward_total(task) : spread_total(task);
+  } else if (is_root(task.rank, task.channel)) {
     step = root_step(task, number);
   } else {
-    step = number == 0 ? read_node(task) : send_sum(task);
+    step = number == 0 ? node_sum(task) : send_sum(task);
   }
-  step.bytes = task.bytes;
-  step.phase = slot_phase(loop);
-  step.continues = number > 0;
+  step.phase = slot_phase(task.loop);
   return step;
 }
 
-Step NvlsTreeProgram::read_node(const Task& task) const {
-  Step step;
-  step.movement = Movement::Multimem;
-  step.receives = {0, others()};
-  step.source = staging(task.channel, task.head, Half::Reduce, task.loop, task.bytes);
+Step NvlsTreeProgram::node_sum(const Task& task) const {
+  Step step = read_node(task);
   step.destination = partial(task.channel, Partial::OfNode, task.bytes);
-  step.after = own_scatter_step(task.channel, task.loop);
   return step;
 }
 
@@ -191,9 +171,7 @@ Step NvlsTreeProgram::root_step(const Task& task, std::uint64_t number) const {
   } else if (number == 1) {
     step = read_node(task);
     step.operand = partial(task.channel, Partial::OfChildren, task.bytes);
-    step.sends = {0, others()};
-    step.destination = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
-    wait_for_slot(step, task.channel, task.loop);
+    write_node(step, task);
   } else {
     step.sends = children(task.rank, task.channel);
     step.source = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
@@ -212,13 +190,10 @@ Step NvlsTreeProgram::forward_total(const Task& task) const {
   return step;
 }
 
-Step NvlsTreeProgram::write_node(const Task& task) const {
+Step NvlsTreeProgram::spread_total(const Task& task) const {
   Step step;
-  step.movement = Movement::Multimem;
-  step.sends = {0, others()};
   step.source = partial(task.channel, Partial::FromParent, task.bytes);
-  step.destination = staging(task.channel, task.head, Half::Broadcast, task.loop, task.bytes);
-  wait_for_slot(step, task.channel, task.loop);
+  write_node(step, task);
   return step;
 }
 

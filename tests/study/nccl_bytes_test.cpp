@@ -19,14 +19,14 @@ NcclMachine machine_of(std::uint32_t nodes, std::optional<int> channels = std::n
   return NcclMachine("dgx-h100-x4", nodes, 8, closed_form_costs, configuration);
 }
 
-/// All bytes from devices of a kind over links of a kind.
-U128 bytes_from(const NcclMachine& machine, const RunResult& result, DeviceKind from,
-                LinkKind over) {
+/// All bytes over links of a kind that begin at devices of a kind, or, by the link's other member, end there.
+U128 bytes_over(const NcclMachine& machine, const RunResult& result, LinkKind over, DeviceKind kind,
+                DeviceId Link::*end = &Link::source) {
   const Graph& graph = machine.cluster().graph();
   U128 fine = 0;
   for (std::uint32_t number = 0; number < graph.links().size(); ++number) {
     const Link& link = graph.links()[number];
-    if (link.kind == over && graph.device(link.source).kind == from) {
+    if (link.kind == over && graph.device(link.*end).kind == kind) {
       fine += result.links[number].fine_bytes;
     }
   }
@@ -47,13 +47,19 @@ RunResult run_of(const NcclMachine& machine, CollectiveKind kind, Bytes size,
 /// Out of all GPUs of a node together.
 void check_nvlink(const NcclMachine& machine, const RunResult& result, Bytes expected) {
   const bool same =
-      bytes_from(machine, result, DeviceKind::Gpu, LinkKind::Nvlink) == to_fine(expected);
+      bytes_over(machine, result, LinkKind::Nvlink, DeviceKind::Gpu) == to_fine(expected);
   CHECK(same);
 }
 /// Out of all NICs together.
 void check_network(const NcclMachine& machine, const RunResult& result, Bytes expected) {
   const bool same =
-      bytes_from(machine, result, DeviceKind::Nic, LinkKind::Infiniband) == to_fine(expected);
+      bytes_over(machine, result, LinkKind::Infiniband, DeviceKind::Nic) == to_fine(expected);
+  CHECK(same);
+}
+/// Into all NICs together.
+void check_from_network(const NcclMachine& machine, const RunResult& result, Bytes expected) {
+  const bool same = bytes_over(machine, result, LinkKind::Infiniband, DeviceKind::Nic,
+                               &Link::target) == to_fine(expected);
   CHECK(same);
 }
 
@@ -109,4 +115,35 @@ TEST_CASE("between two nodes a ring sends 2 S (n - 1) / n each way, a tree S") {
   check(CollectiveKind::AllReduce, nccl::Algorithm::NvlsTree, size * 2);
   // Sends and receives: 8 of a rank's 16 blocks leave the node, from 16 ranks.
   check_network(machine, run_of(machine, CollectiveKind::AllToAll, 16_MiB, {}), 1_MiB * (16 * 8));
+}
+
+// Each of 8 N ranks gives the fabric its block, or has it from there, and the fabric copies it to N - 1 others of
+// the rail, or reduces theirs.
+TEST_CASE("over a fabric that reduces an all-gather sends S and receives (N - 1) S") {
+  const auto nodes = GENERATE(2U, 3U, 4U);
+  const NcclMachine machine = sharp_machine(nodes, 8);
+  const auto others = static_cast<std::int64_t>(nodes) - 1;
+  for (const nccl::Algorithm algorithm : {nccl::Algorithm::Nvls, nccl::Algorithm::CollNetDirect}) {
+    CAPTURE(nodes, nccl::name(algorithm));
+    // Blocks of 12,500 elements: windows of every length.
+    const Bytes size = 50'000_B * (8 * (others + 1));
+    const RunResult gathered = run_of(machine, CollectiveKind::AllGather, size, algorithm);
+    check_network(machine, gathered, size);
+    check_from_network(machine, gathered, size * others);
+    const RunResult scattered = run_of(machine, CollectiveKind::ReduceScatter, size, algorithm);
+    check_network(machine, scattered, size * others);
+    check_from_network(machine, scattered, size);
+  }
+}
+
+TEST_CASE(
+    "over several nodes NVLS writes a rail's blocks once to a node, or reads all of a node's "
+    "data") {
+  const NcclMachine machine = sharp_machine(3, 8);
+  const Bytes size = 50'000_B * 24;
+  // 24 ranks write three blocks of 24, or all of theirs is read.
+  check_nvlink(machine, run_of(machine, CollectiveKind::AllGather, size, nccl::Algorithm::Nvls),
+               size * 3);
+  check_nvlink(machine, run_of(machine, CollectiveKind::ReduceScatter, size, nccl::Algorithm::Nvls),
+               size * 24);
 }

@@ -29,8 +29,10 @@ class NcclMachine {
   /// The first `nodes` nodes of a cluster, with the first `gpus` GPUs of each.
   NcclMachine(const std::string& cluster, std::uint32_t nodes, std::uint32_t gpus,
               const std::string& costs, const nccl::Configuration& configuration = {})
-      : cluster_(build_cluster(load_cluster(cluster, {}, shipped()))),
-        costs_(find_costs(shipped(), costs)) {
+      : NcclMachine(load_cluster(cluster, {}, shipped()), nodes, gpus, costs, configuration) {}
+  NcclMachine(const LoadedCluster& cluster, std::uint32_t nodes, std::uint32_t gpus,
+              const std::string& costs, const nccl::Configuration& configuration)
+      : cluster_(build_cluster(cluster)), costs_(find_costs(shipped(), costs)) {
     nccl::DecisionInput input;
     input.machine = nccl::machine_of_node(cluster_, NodeId(0));
     nccl::keep_gpus(input.machine, gpus);
@@ -71,14 +73,21 @@ class NcclMachine {
     workload.operations = {Collective{std::move(program), communicator_}};
     return run_workload(cluster_, workload, options);
   }
-
- private:
   static ConfigPath shipped() { return ConfigPath{{source_path("configs").string()}}; }
 
+ private:
   Cluster cluster_;
   CostParameters costs_;
   std::unique_ptr<nccl::Decisions> decisions_;
   std::shared_ptr<const Communicator> communicator_;
 };
+
+/// Nodes of 8 H100 on a fabric whose switches reduce, and CollNet on.
+inline NcclMachine sharp_machine(std::uint32_t nodes, std::uint32_t gpus) {
+  nccl::Configuration configuration;
+  configuration.collnet = true;
+  return {load_cluster("dgx-h100-x4", {{"fabric.reduction", "sharp"}}, NcclMachine::shipped()),
+          nodes, gpus, closed_form_costs, configuration};
+}
 
 }  // namespace collsim::test

@@ -98,9 +98,10 @@ TEST_CASE("a free Simple ring of one slice and one loop is the plain ring") {
 
 namespace {
 
-constexpr std::array algorithms_of_nccl{nccl::Algorithm::Ring, nccl::Algorithm::Tree,
-                                        nccl::Algorithm::Nvls, nccl::Algorithm::NvlsTree,
-                                        nccl::Algorithm::Pat};
+constexpr std::array algorithms_of_nccl{
+    nccl::Algorithm::Ring,     nccl::Algorithm::Tree,          nccl::Algorithm::Nvls,
+    nccl::Algorithm::NvlsTree, nccl::Algorithm::CollNetDirect, nccl::Algorithm::CollNetChain,
+    nccl::Algorithm::Pat};
 constexpr std::array protocols_of_nccl{nccl::Protocol::LL, nccl::Protocol::LL128,
                                        nccl::Protocol::Simple};
 
@@ -201,6 +202,18 @@ TEST_CASE("channels joined are all channels, to the picosecond, with a GPU a nod
         Names{"PAT Simple", "Ring LL", "Ring LL128", "Ring Simple"});
 }
 
+TEST_CASE("channels joined are all channels, to the picosecond, on a fabric that reduces") {
+  const auto nodes = GENERATE(2U, 3U);
+  const NcclMachine machine = sharp_machine(nodes, 8);
+  CHECK(names(check_all_joined(machine, CollectiveKind::AllReduce)) ==
+        Names{"CollNetChain Simple", "CollNetDirect Simple", "NVLS Simple", "NVLSTree Simple",
+              "Ring LL", "Ring LL128", "Ring Simple", "Tree LL", "Tree LL128", "Tree Simple"});
+  const Names gathers{"CollNetDirect Simple", "NVLS Simple", "Ring LL", "Ring LL128",
+                      "Ring Simple"};
+  CHECK(names(check_all_joined(machine, CollectiveKind::AllGather)) == gathers);
+  CHECK(names(check_all_joined(machine, CollectiveKind::ReduceScatter)) == gathers);
+}
+
 TEST_CASE("joined channels of sends and receives are all channels, to the picosecond") {
   const auto nodes = GENERATE(1U, 2U);
   const NcclMachine machine("dgx-h100-x4", nodes, 8, closed_form_costs);
@@ -248,9 +261,10 @@ std::uint64_t compared_periods(const Program& program, Rank rank, std::uint32_t 
 }  // namespace
 
 TEST_CASE("what NCCL's programs say repeats, repeats") {
-  // One node for NVLS, two for NVLSTree.
+  // One node for NVLS; two for NVLSTree, and for NVLS with a fabric that reduces.
   const auto nodes = GENERATE(1U, 2U);
-  const NcclMachine machine(nodes == 1 ? "dgx-h100" : "dgx-h100-x4", nodes, 8, closed_form_costs);
+  const NcclMachine machine =
+      nodes == 1 ? NcclMachine("dgx-h100", 1, 8, closed_form_costs) : sharp_machine(nodes, 8);
   std::uint64_t periods = 0;
   for (const CollectiveKind kind :
        {CollectiveKind::AllReduce, CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {

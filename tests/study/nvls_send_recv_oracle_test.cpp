@@ -40,6 +40,26 @@ double nvls_form(const NcclMachine& machine, const CollectiveCall& call) {
          std::max(bytes / loop - 1, 0.0) * (stage + loop / std::min(copies, wire));
 }
 
+/// Over several nodes, many loops: in each a channel moves a window of each of p rails. It costs a stage, and the copies of p
+/// windows or the links, which bring p rails to each GPU or take them from it; or the rail's NIC, which all windows go
+/// through in turn; or a reduce-scatter's proxy, which hands over one a channel.
+double nvls_gather_form(const NcclMachine& machine, const CollectiveCall& call, double rails) {
+  constexpr double nic = 50e3;
+  const FormTerms terms(machine);
+  const nccl::Execution execution =
+      execution_by_name(machine, call, nccl::Algorithm::Nvls, nccl::Protocol::Simple);
+  const auto channels = static_cast<double>(execution.work.size());
+  const double window = static_cast<double>(execution.work.front().chunk) * 4;
+  const double loop = rails * channels * window;
+  const double copies = channels * terms.rate(CostItem::MulticastCopyRate);
+  const double links = terms.link(CostItem::ShareNvlinkMulticast);
+  const double inside = terms.time(CostItem::MulticastStage) + loop / std::min(copies, links);
+  const double network = channels * window / (nic * terms.share(CostItem::ShareNetwork));
+  const bool reduces = call.kind == CollectiveKind::ReduceScatter;
+  const double proxy = reduces ? channels * terms.time(CostItem::NetworkMessage) : 0;
+  return static_cast<double>(call.size().count()) / loop * std::max({inside, network, proxy});
+}
+
 /// The form that a study fitted to measured tables of 8 H100, with its numbers: a loop costs a stage and copies,
 /// or what links of 274 GB/s need; what fills the pipe is so many copies of a loop, of up to 8.5 MB.
 double fitted_nvls_form(const NcclMachine& machine, const CollectiveCall& call) {
@@ -109,6 +129,19 @@ TEST_CASE("NVLS with few loops fills three stages") {
     const CollectiveCall call = machine.call(CollectiveKind::AllReduce, size);
     CAPTURE(size.count());
     CHECK(engine_time(machine, call, nvls()) == Approx(nvls_form(machine, call)).epsilon(0.01));
+  }
+}
+
+TEST_CASE(
+    "NVLS's gathers over several nodes take a stage and copies, or one NIC of a rail at a time") {
+  const auto nodes = GENERATE(2U, 4U);
+  const auto gpus = GENERATE(2U, 4U, 8U);
+  const NcclMachine machine = sharp_machine(nodes, gpus);
+  for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
+    const CollectiveCall call = machine.call(kind, 2_GiB);
+    CAPTURE(nodes, gpus, name_of(kind));
+    CHECK(engine_time(machine, call, nvls()) ==
+          Approx(nvls_gather_form(machine, call, gpus)).epsilon(0.02));
   }
 }
 

@@ -29,10 +29,12 @@ class Fold(program.Case):
         folded = 0
         for cluster in (["dgx-h100-x4"], ["dgx-h100-superpod", "--set", "nodes=6"], ["dgx-a100-x4"],
                         ["azure-nd-mi300x-v5", "--set", "nodes=2"], ["dgx-h100-x4", "--gpus-per-node", "1"],
-                        ["dgx-h100-x4", "--set", "fabric.routing=ecmp"], ["dgx-1v"], ["l40s"]):
+                        ["dgx-h100-x4", "--set", "fabric.routing=ecmp"], ["dgx-1v"], ["l40s"],
+                        ["dgx-h100-x4", "--set", "fabric.reduction=sharp", "--env", "NCCL_COLLNET_ENABLE=1"]):
             for collective, algorithm in (("all_reduce", "nccl-ring"), ("all_reduce", "nccl-tree"),
                                           ("all_gather", "nccl-ring"), ("reduce_scatter", "nccl-ring"),
                                           ("all_reduce", "nvls"), ("all_reduce", "nvls-tree"), ("all_gather", "pat"),
+                                          ("all_gather", "nvls"), ("reduce_scatter", "nvls"),
                                           ("all_to_all", "nccl-p2p"), ("send_recv", "nccl-p2p"),
                                           ("broadcast", "nccl-ring")):
                 words = [collective, "--cluster", *cluster, "--algorithm", algorithm, "--bytes", "3MiB"]

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What must fall out of topology and program, whatever the fitted values: who is bound by what, and what beats what."""
 
+import collections
+
 import program
 
 H100 = ["--cluster", "dgx-h100"]
@@ -64,6 +66,21 @@ class Shapes(program.Case):
                     self.assertEqual(sum(nics), 2 * int(nodes) * size)
                     if algorithm != "collnet-chain":
                         self.assertEqual(set(nics), {size // 8})
+
+    def test_gathers_by_the_fabric_move_a_block_each_link_once(self):
+        sharp = ["--cluster", "dgx-h100-x4", "--set", "fabric.reduction=sharp", "--env", "NCCL_COLLNET_ENABLE=1"]
+        size = 96 << 20
+        for algorithm in ("collnet-direct", "nvls"):
+            for nodes in (2, 4):
+                block = size // (8 * nodes)
+                for collective in ("all_gather", "reduce_scatter"):
+                    row = self.row("run", collective, *sharp, "--nodes", str(nodes), "--bytes", str(size), "--algorithm",
+                                   algorithm, "--links", "all")
+                    with self.subTest(algorithm, collective=collective, nodes=nodes):
+                        # A NIC sends its GPU's block and receives those of the rail, or the reverse.
+                        nics = collections.Counter(link["bytes"] for link in row["links"]["all"] if link["level"] == "leaf")
+                        each = 8 * nodes
+                        self.assertEqual(nics, collections.Counter([block] * each + [(nodes - 1) * block] * each))
 
     def test_reduction_in_the_fabric_beats_trees_and_rings(self):
         words = ["all_reduce", "--cluster", "dgx-h100-x4", "--bytes", "1GiB"]

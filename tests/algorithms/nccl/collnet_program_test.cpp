@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/nccl/collnet_gather_program.hpp"
+#include "algorithms/nccl/nvls_gather_program.hpp"
 #include "algorithms/nccl/nvls_network_program.hpp"
 #include "tests/algorithms/nccl/small_execution.hpp"
 #include "tests/catch.hpp"
@@ -79,6 +80,19 @@ std::unique_ptr<Program> nvls(RankLayout layout, std::int64_t count, std::uint32
   return nccl::build_nvls_network_program(
       interleaved(nccl::Algorithm::Nvls, layout, count, channels, in_place), layout,
       first_ranks(heads));
+}
+
+/// All-gather or reduce-scatter through the nodes' switches, `count` elements a rank. The graph's heads are not in
+/// the order of ranks.
+std::unique_ptr<Program> nvls_gather(CollectiveKind kind, RankLayout layout, std::int64_t count,
+                                     std::uint32_t channels, InPlace in_place = InPlace::Yes,
+                                     DataType type = DataType::Float32) {
+  nccl::Execution execution = interleaved(nccl::Algorithm::Nvls, layout, count, channels, in_place);
+  execution.call.kind = kind;
+  execution.call.type = type;
+  std::vector<Rank> heads = first_ranks(layout.ranks_per_node);
+  std::ranges::rotate(heads, heads.begin() + 1);
+  return nccl::build_nvls_gather_program(execution, layout, heads);
 }
 
 /// 2 to 16 ranks, 1 to 8 of them a node, and some of 24, 32 and 64; over several nodes.
@@ -154,6 +168,88 @@ TEST_CASE("CollNetDirect's all-gather and reduce-scatter give every rank its dat
       }
     }
   }
+}
+
+TEST_CASE("NVLS's all-gather and reduce-scatter over several nodes give every rank its data") {
+  for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
+    for (const RankLayout layout : layouts()) {
+      for (const std::int64_t count : counts(1, 2)) {
+        for (const InPlace in_place : {InPlace::Yes, InPlace::No}) {
+          CHECK(fault_of(*nvls_gather(kind, layout, count, 2, in_place)) == "");
+        }
+      }
+      CHECK(fault_of(*nvls_gather(kind, layout, 3 * chunk - 1, 5, InPlace::Yes, DataType::Int8)) ==
+            "");
+      CHECK(fault_of(*nvls_gather(kind, layout, 4 * chunk, 3, InPlace::No, DataType::Float64)) ==
+            "");
+    }
+  }
+}
+
+// Each of 4 ranks of 5 nodes: b is its block, and a rail has 5 of them. The fabric brings it those of 4 others of its
+// rail, and it writes all 5 to its node, which all 4 rails do; or it reads 5 from each rank of its node, its own sum
+// goes to the fabric with those of the 4 others, and one comes back.
+TEST_CASE("NVLS's all-gather over N nodes sends (N + 1) b and receives (n + N - 1) b, both ways") {
+  const RankLayout layout{5, 4};
+  const std::int64_t count = chunk * 2 * 3 + 5;
+  const Bytes block(count * 4);
+  const auto gather = nvls_gather(CollectiveKind::AllGather, layout, count, 2);
+  const Traffic gathered = traffic_of(*gather, 4);
+  CHECK(gathered.given == std::vector<Bytes>(20, 0_B));
+  CHECK(gathered.totals == std::vector<Bytes>(20, block * 4));
+  CHECK(multimem_traffic(*gather).up == std::vector<Bytes>(20, block * (5 + 1)));
+  CHECK(multimem_traffic(*gather).down == std::vector<Bytes>(20, block * (20 + 4)));
+  const auto scatter = nvls_gather(CollectiveKind::ReduceScatter, layout, count, 2);
+  const Traffic scattered = traffic_of(*scatter, 4);
+  CHECK(scattered.given == std::vector<Bytes>(20, block * 4));
+  CHECK(scattered.totals == std::vector<Bytes>(20, 0_B));
+  CHECK(multimem_traffic(*scatter).up == std::vector<Bytes>(20, block * (20 + 5)));
+  CHECK(multimem_traffic(*scatter).down == std::vector<Bytes>(20, block * (5 + 1)));
+}
+
+TEST_CASE("NVLS's network lanes over several nodes have the windows of their rank's block alone") {
+  // 3 blocks of 5 windows on 2 channels, 8 loops: channel 0 has windows 0 2 4, 6 8, 10 12 14, channel 1 the others, and
+  // none in its last loop, which counts as the last node's.
+  const std::int64_t count = 5 * chunk;
+  const auto lengths = [](const Program& program, std::uint32_t lane) {
+    std::vector<std::uint64_t> steps;
+    for (const std::uint32_t rank : {0U, 2U, 4U}) {
+      steps.push_back(program.step_count(Rank(rank), lane));
+    }
+    return steps;
+  };
+  // Lanes: gather, hand, broadcast, network; scatter, reduce, hand, network.
+  for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
+    const auto program = nvls_gather(kind, {3, 2}, count, 2);
+    CHECK(lengths(*program, 3) == std::vector<std::uint64_t>{3, 2, 3});
+    CHECK(lengths(*program, 7) == std::vector<std::uint64_t>{2, 3, 3});
+    CHECK(program->lane(Rank(0), 3).threads == 0);
+    const Step step = program->step(Rank(2), 3, 0);
+    CHECK(step.movement == Movement::Multimem);
+    const bool gathers = kind == CollectiveKind::AllGather;
+    CHECK(step.sends.count == (gathers ? 2 : 0));
+    CHECK(step.receives.count == (gathers ? 0 : 2));
+  }
+}
+
+TEST_CASE("A block of NVLS over several nodes divides its 20 warps by what heads do") {
+  for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
+    const auto program = nvls_gather(kind, {2, 2}, 64, 1);
+    std::uint32_t all = 0;
+    for (std::uint32_t lane = 0; lane < 4; ++lane) {
+      all += program->lane(Rank(0), lane).threads;
+    }
+    CHECK(all == 20 * 32);
+    CHECK(program->lane(Rank(0), 0).threads == 8 * 32);
+  }
+}
+
+TEST_CASE("NVLS's all-gather over several nodes refuses ranks that are no heads") {
+  nccl::Execution execution = interleaved(nccl::Algorithm::Nvls, {2, 4}, 64, 1);
+  execution.call.kind = CollectiveKind::AllGather;
+  CHECK_THROWS_WITH(nccl::build_nvls_gather_program(execution, {2, 4}, first_ranks(3)),
+                    "NVLS all_gather needs a channel that starts at each of the 4 GPUs; those of "
+                    "the NVLS graph start at 3");
 }
 
 // Each of 4 ranks of 5 nodes: the fabric brings it what 4 counterparts have, or it gives what they are to have;

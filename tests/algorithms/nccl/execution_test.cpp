@@ -252,25 +252,27 @@ TEST_CASE("execution: channels that interleave are joined by their share of the 
   }
 }
 
-TEST_CASE("execution: what has no program is refused by name") {
+TEST_CASE("execution: channels of a gather that interleave are joined by whose windows they have") {
   const Decisions decisions = two_nodes_that_reduce();
-  CollectiveCall gather = all_reduce(mib);
-  gather.kind = K::AllGather;
-  const auto refusal = [&](A algorithm) {
-    const Execution execution = execution_of(decisions, gather, chosen(algorithm, P::Simple));
-    try {
-      static_cast<void>(build_program(decisions, execution));
-    } catch (const InputError& error) {
-      return error.render();
+  for (const K kind : {K::AllGather, K::ReduceScatter}) {
+    CAPTURE(collsim::name_of(kind));
+    // Windows of 16 KiB: the first node's block ends in a short one of channel 7 of 16, the other's of channel 15.
+    CollectiveCall call = all_reduce((7 * 16384 + 400) / 4);
+    call.kind = kind;
+    const Execution execution = execution_of(decisions, call, chosen(A::Nvls, P::Simple));
+    REQUIRE(execution.interleaved);
+    REQUIRE(execution.work.size() == 16);
+    REQUIRE(execution.work[0].chunk == 4096);
+    const Execution joined = joined_channels(decisions, execution);
+    std::vector<std::uint32_t> multiplicities;
+    for (const ChannelWork& work : joined.work) {
+      multiplicities.push_back(work.multiplicity);
     }
-    return std::string("accepted");
-  };
-  const std::string rest =
-      " for all_gather, which NCCL chooses here, reduces in the network: that is not "
-      "executed\nhint: "
-      "NCCL_COLLNET_ENABLE=0, or another NCCL_ALGO";
-  CHECK(refusal(A::CollNetDirect) == "accepted");
-  CHECK(refusal(A::Nvls) == "error: NVLS over several nodes" + rest);
+    CHECK(multiplicities == std::vector<std::uint32_t>{7, 1, 7, 1});
+    test::require_right(*build_program(decisions, execution));
+    CHECK(weighted_bytes(*build_program(decisions, joined)) ==
+          weighted_bytes(*build_program(decisions, execution)));
+  }
 }
 
 }  // namespace collsim::nccl
