@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace collsim {
 
 namespace {
 
 constexpr std::size_t legs_of_gpu = 16;
+constexpr std::size_t first_legs = 64;
 constexpr std::size_t most_legs = std::size_t{1} << 17U;
 
 }  // namespace
 
 LegMemory::LegMemory(std::size_t gpus)
-    : entries_(std::bit_ceil(std::clamp(gpus * legs_of_gpu, legs_of_gpu, most_legs))) {}
+    : entries_(first_legs),
+      most_(std::bit_ceil(std::clamp(gpus * legs_of_gpu, first_legs, most_legs))) {}
 
 std::size_t LegMemory::place_of(const Key& key) const {
   constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15U;  // Fibonacci hashing: 2^64 / golden ratio
@@ -38,14 +41,37 @@ void LegMemory::keep(const Key& key, std::span<const LinkId> links, Duration lat
   if (links.size() > most_links) {
     return;
   }
-  // Of two neighbours one makes room for the other, and the newest one stands in its own place.
-  const std::size_t place = place_of(key);
-  entries_[place ^ 1U] = entries_[place];
-  Entry& entry = entries_[place];
+  if (used_ > entries_.size() / 2 && entries_.size() < most_) {
+    grow();
+  }
+  Entry entry;
   entry.key = key;
   entry.count = static_cast<std::uint32_t>(links.size());
   entry.latency = latency;
   std::ranges::copy(links, entry.links.begin());
+  put(entry);
+}
+
+/// The newest one stands in its own place. Who was there takes that of the neighbour.
+void LegMemory::put(const Entry& entry) {
+  const std::size_t place = place_of(entry.key);
+  Entry& own = entries_[place];
+  Entry& neighbour = entries_[place ^ 1U];
+  Entry& lost = own.count == unused ? own : neighbour;
+  used_ += lost.count == unused ? 1U : 0U;
+  lost = own;
+  own = entry;
+}
+
+void LegMemory::grow() {
+  const std::vector<Entry> before =
+      std::exchange(entries_, std::vector<Entry>(2 * entries_.size()));
+  used_ = 0;
+  for (const Entry& entry : before) {
+    if (entry.count != unused) {
+      put(entry);
+    }
+  }
 }
 
 }  // namespace collsim

@@ -20,7 +20,7 @@ namespace collsim {
 
 class LegMemory {
  public:
-  /// `gpus`: of the cluster; the memory grows with them, some kilobytes each, to at most 6 MiB.
+  /// `gpus`: of the cluster. The memory grows with what is kept, to at most 16 legs a GPU and 6 MiB.
   explicit LegMemory(std::size_t gpus);
 
   struct Key {
@@ -49,8 +49,12 @@ class LegMemory {
   static constexpr std::uint32_t unused = 0xffff'ffffU;
 
   [[nodiscard]] std::size_t place_of(const Key& key) const;
+  void put(const Entry& entry);
+  void grow();
 
   std::vector<Entry> entries_;  ///< a power of two of them
+  std::size_t used_ = 0;        ///< of them
+  std::size_t most_;
 };
 
 }  // namespace collsim
