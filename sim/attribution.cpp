@@ -65,6 +65,7 @@ Cause cause_of(CostItem item) {
     case CostItem::SymmetricBlockRate:
     case CostItem::SymmetricMulticastRate:
     case CostItem::SymmetricLLRate:
+    case CostItem::ShareMemory:
       return Cause::Copy;
     case CostItem::HostRate:
     case CostItem::HostLoss:

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "sim/memory_parts.hpp"
+
 namespace collsim::detail {
 
 namespace {
@@ -44,6 +46,7 @@ void add_launch(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
 }
 
 void add_steps(CostItemSet& set, WireProtocol protocol, Kernel kernel) {
+  add(set, {ShareMemory});
   if (kernel == Kernel::SendRecv) {
     add(set, {SendRecvLLRate, SendRecvChannelRate, SendRecvReceiveRate});
   } else if (kernel == Kernel::Multicast) {
@@ -94,7 +97,8 @@ CostItemSet charged_items(WireProtocol protocol, Kernel kernel) {
   return set;
 }
 
-CostItemSet charged_items(const Workload& workload) {
+CostItemSet charged_items(const Cluster& cluster, const Workload& workload,
+                          const CostParameters& costs) {
   CostItemSet set;
   std::vector<const Program*> seen;
   std::vector<std::pair<WireProtocol, Kernel>> sorts;
@@ -114,6 +118,9 @@ CostItemSet charged_items(const Workload& workload) {
         }
       }
     }
+  }
+  if (!memory_limits(cluster, costs, workload)) {
+    set.reset(static_cast<std::size_t>(ShareMemory));
   }
   return set;
 }

@@ -7,13 +7,16 @@
 #include "sim/attribution.hpp"
 #include "sim/step_costs.hpp"
 #include "sim/workload.hpp"
+#include "topology/cluster.hpp"
 
 namespace collsim::detail {
 
 /// Of the lanes with this protocol and kernel, and of a rank's launch of them.
 [[nodiscard]] CostItemSet charged_items(WireProtocol protocol, Kernel kernel);
 
-/// Of all lanes. Complexity: O(lanes) for each program.
-[[nodiscard]] CostItemSet charged_items(const Workload& workload);
+/// Of all lanes; ShareMemory only where the memory of some GPU limits something. Complexity: O(lanes) for
+/// each program.
+[[nodiscard]] CostItemSet charged_items(const Cluster& cluster, const Workload& workload,
+                                        const CostParameters& costs);
 
 }  // namespace collsim::detail

@@ -130,6 +130,8 @@ constexpr std::array<CostDefinition, cost_items> definitions{{
     {ShareSocket, "share", "socket", CostUnit::Millionths, "of the nominal rate between sockets"},
     {ShareNetwork, "share", "network", CostUnit::Millionths,
      "of the NICs' and the fabric's nominal rate"},
+    {ShareMemory, "share", "memory", CostUnit::Millionths,
+     "of the nominal bandwidth of a GPU's memory: reads and writes together"},
 }};
 
 bool is_share_of_rate(CostItem item) { return item >= ShareNvlink; }

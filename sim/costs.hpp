@@ -8,7 +8,8 @@
 // the wire. Which step pays what: sim/step_costs.hpp. Forms and first values: the published cost
 // structure of NCCL's kernels (NCCL 2.28.9, src/device/prims_*.h; Hu et al., "Demystifying NCCL",
 // arXiv:2507.04786) and fits to measured tables.
-// Ignored: GPU clocks, power, memory bandwidth (the copies of a block are slower than memory).
+// The bandwidth of a GPU's memory is its description's; what of it copies can have is share.memory.
+// Ignored: GPU clocks, power, caches.
 
 #include <array>
 #include <cstddef>
@@ -99,8 +100,10 @@ enum class CostItem : std::uint8_t {
   SharePcie,
   ShareSocket,
   ShareNetwork,
+  // The same of a GPU's memory.
+  ShareMemory,
 };
-inline constexpr std::size_t cost_items = static_cast<std::size_t>(CostItem::ShareNetwork) + 1;
+inline constexpr std::size_t cost_items = static_cast<std::size_t>(CostItem::ShareMemory) + 1;
 
 enum class CostUnit : std::uint8_t {
   Picoseconds,

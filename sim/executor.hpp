@@ -20,8 +20,9 @@
 //     step is complete;
 //   - over the network a message is first copied to where the rank's proxy finds it, which holds the
 //     lane; the proxy works on the messages of its GPU side by side; those of a connection go over
-//     the wire one after the other.
-// Ignored here: memory bandwidth.
+//     the wire one after the other;
+//   - the lanes of a GPU have its memory's bandwidth in equal parts, where that is less than its links
+//     could fill (sim/memory_parts.hpp).
 
 #include <cstddef>
 #include <cstdint>

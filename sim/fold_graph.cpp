@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/memory_parts.hpp"
 #include "sim/messages.hpp"
 #include "topology/error.hpp"
 
@@ -80,6 +81,9 @@ void FoldGraph::add_job(const FoldJob& job, std::size_t number) {
     SequenceHash colour = hash_of(Mark::Rank).add(number).add(job.lanes(rank));
     if (options_->costs != nullptr) {
       colour.add(job.program->peers(at.rank));
+      colour.add(static_cast<std::uint64_t>(
+          memory_part(*cluster_, *options_->costs, *job.program, at.rank, at.gpu(at.rank))
+              .units()));
     }
     graph_.set_colour(vertex, colour.value());
     for (at.lane = 0; at.lane < job.lanes(rank); ++at.lane) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/memory_parts.hpp"
 #include "sim/messages.hpp"
 #include "topology/error.hpp"
 
@@ -92,6 +93,12 @@ class ShiftCheck {
   }
   [[nodiscard]] WireProtocol charged_protocol(const Lane& lane) const {
     return options_->costs != nullptr ? lane.protocol : WireProtocol::None;
+  }
+  /// Of each of a rank's lanes.
+  [[nodiscard]] Bandwidth memory(std::uint32_t rank) const {
+    return options_->costs == nullptr ? Bandwidth{}
+                                      : memory_part(*cluster_, *options_->costs, *job_->program,
+                                                    Rank(rank), (*job_->communicator)[rank]);
   }
   [[nodiscard]] std::optional<LaneLook> look(std::uint32_t rank, std::uint32_t lane);
   [[nodiscard]] bool lanes_fit();
@@ -185,7 +192,8 @@ bool ShiftCheck::lanes_fit() {
     }
     for (std::uint32_t other = rank + shift_; other < ranks(); other += shift_) {
       if (job_->lanes(other) != job_->lanes(rank) ||
-          job_->program->peers(Rank(other)) != job_->program->peers(Rank(rank))) {
+          job_->program->peers(Rank(other)) != job_->program->peers(Rank(rank)) ||
+          memory(other) != memory(rank)) {
         return false;
       }
       for (std::uint32_t lane = 0; lane < looks.size(); ++lane) {

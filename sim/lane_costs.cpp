@@ -12,8 +12,10 @@ namespace collsim::detail {
 
 LaneWork LaneEngine::work_of(const OperationState& operation, std::uint32_t index) const {
   const LaneState& lane = operation.lanes[index];
-  return {lane.protocol,      lane.kernel,       lane.threads,    lane.channel,
-          operation.channels, operation.proxies, operation.narrow};
+  return {lane.protocol,      lane.kernel,
+          lane.threads,       lane.channel,
+          operation.channels, operation.proxies,
+          operation.narrow,   operation.ranks[lane.rank.index()].memory};
 }
 
 /// A step has all it waited for. Leaves the stage at Credit where it takes no time.
@@ -41,9 +43,10 @@ void LaneEngine::begin_costly_step(OperationState& operation, std::uint32_t inde
     return;
   }
   lane.clock = queue_->now();
-  const StepCost cost = step_cost(*options_->costs, work_of(operation, index),
-                                  {lane.primitive, lane.movement, lane.continues,
-                                   lane.receives.count, lane.to_scratch, lane.step, lane.bytes});
+  const StepCost cost = step_cost(
+      *options_->costs, work_of(operation, index),
+      {lane.primitive, lane.movement, lane.continues, lane.receives.count, lane.to_scratch,
+       lane.own_reads, lane.writes_own ? 1U : 0U, lane.step, lane.bytes});
   lane.held_item = cost.held.item;
   lane.work_item = cost.work.item;
   lane.work = cost.work.time;

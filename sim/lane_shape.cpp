@@ -50,7 +50,8 @@ class Walk {
     if (costly_) {
       const bool to_scratch = step.destination && step.destination->buffer == Buffer::Scratch;
       hash_.add(static_cast<std::uint64_t>(step.primitive()))
-          .add((step.continues ? 1U : 0U) + (to_scratch ? 2U : 0U) + (step.posts_later ? 4U : 0U));
+          .add((step.continues ? 1U : 0U) + (to_scratch ? 2U : 0U) + (step.posts_later ? 4U : 0U) +
+               (step.source ? 8U : 0U) + (step.operand ? 16U : 0U) + (step.destination ? 32U : 0U));
     }
   }
 

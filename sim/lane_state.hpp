@@ -95,7 +95,7 @@ struct LaneState {
   Movement movement = Movement::Route;
   bool continues = false;
   bool posts_later = false;
-  bool reads_own = false;
+  std::uint8_t own_reads = 0;  ///< spans of the own memory
   bool writes_own = false;
   bool to_scratch = false;
   CostItem held_item{};
@@ -131,6 +131,7 @@ struct RankState {
   std::uint32_t lanes_left = 0;
   std::uint32_t last_lane = no_index;  ///< that was done last (the lowest of equals)
   Time end;                            ///< of that lane
+  Bandwidth memory{};                  ///< each lane's part of its GPU's; zero: no limit
 };
 
 struct OperationState {

@@ -10,7 +10,7 @@ namespace collsim::detail {
 
 PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t index) {
   const LaneState& lane = operation.lanes[index];
-  const SwitchPeers peers{lane.receives, lane.sends, lane.reads_own, lane.writes_own};
+  const SwitchPeers peers{lane.receives, lane.sends, lane.own_reads != 0, lane.writes_own};
   GroupPaths& known = operation.group_paths[index];
   for (const GroupPath& group : known.paths) {
     if (group.peers == peers) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/charged_items.hpp"
+#include "sim/memory_parts.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
@@ -42,7 +43,8 @@ LaneEngine::LaneEngine(const Cluster& cluster, const Workload& workload, const R
       network_(&network),
       critical_paths_(&critical_paths),
       layout_(cluster.graph().levels().size(),
-              options.costs != nullptr ? charged_items(workload) : CostItemSet{}),
+              options.costs != nullptr ? charged_items(cluster, workload, *options.costs)
+                                       : CostItemSet{}),
       width_(layout_.size() + (traced ? 1 : 0)),
       cluster_(&cluster),
       legs_(cluster.graph().gpus().size()),
@@ -71,6 +73,9 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
     RankState& state = operation->ranks[rank];
     state.first_group = groups;
     state.lanes_left = operation->lane_count(Rank(rank));
+    if (options_->costs != nullptr) {
+      state.memory = memory_of_lane(*operation, Rank(rank));
+    }
     std::uint32_t groups_of_rank = 0;
     for (std::uint32_t number = 0; number < state.lanes_left; ++number) {
       const Lane lane = operation->program->lane(Rank(rank), number);
@@ -103,6 +108,16 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
     operation->histories.resize(lanes);
   }
   operations_[id.index()] = std::move(operation);
+}
+
+Bandwidth LaneEngine::memory_of_lane(const OperationState& operation, Rank rank) const {
+  const FoldedProgram* const folded = operation.folded;
+  if (folded == nullptr) {
+    return memory_part(*cluster_, *options_->costs, *operation.program, rank, operation.gpu(rank));
+  }
+  const Rank first = folded->classes()[rank.index()].first;
+  return memory_part(*cluster_, *options_->costs, folded->whole(), first,
+                     folded->communicator()[first.index()]);
 }
 
 void LaneEngine::deactivate(OperationId id) {
@@ -229,7 +244,7 @@ void LaneEngine::enter_step(OperationState& operation, std::uint32_t index) {
     lane.continues = step.continues;
     lane.posts_later = step.posts_later;
   }
-  lane.reads_own = step.source.has_value() || step.operand.has_value();
+  lane.own_reads = static_cast<std::uint8_t>((step.source ? 1U : 0U) + (step.operand ? 1U : 0U));
   lane.writes_own = step.destination.has_value();
   lane.to_scratch = step.destination && step.destination->buffer == Buffer::Scratch;
   lane.reached = queue_->now();

@@ -158,6 +158,7 @@ class LaneEngine {
   void remember_sent(OperationState& operation, Message& message, bool left_last);
 
   // lane_costs.cpp: what steps of lanes with a protocol cost
+  [[nodiscard]] Bandwidth memory_of_lane(const OperationState& operation, Rank rank) const;
   [[nodiscard]] LaneWork work_of(const OperationState& operation, std::uint32_t lane) const;
   void begin_step(OperationState& operation, std::uint32_t lane);
   void begin_costly_step(OperationState& operation, std::uint32_t lane);

@@ -146,6 +146,14 @@ StepCost send_recv_cost(const CostParameters& costs, const LaneWork& work, const
   return cost;
 }
 
+/// Of NVLS: scatter and gather copy. What one primitive does in several steps is copied once.
+bool copies_of_multicast(const StepWork& step) {
+  const bool goes_on = step.continues && sends(step.primitive);
+  const bool in_registers = (step.movement == Movement::Route && (step.to_scratch || goes_on)) ||
+                            (step.movement == Movement::Post && !step.to_scratch && goes_on);
+  return step.movement != Movement::Multimem && !in_registers;
+}
+
 StepCost multicast_cost(const CostParameters& costs, const StepWork& step) {
   StepCost cost;
   cost.held.item = CostItem::MulticastStage;
@@ -153,10 +161,7 @@ StepCost multicast_cost(const CostParameters& costs, const StepWork& step) {
     cost.held.time = costs.time(CostItem::MulticastStage);
   }
   cost.work.item = CostItem::MulticastCopyRate;
-  const bool goes_on = step.continues && sends(step.primitive);
-  const bool in_registers = (step.movement == Movement::Route && (step.to_scratch || goes_on)) ||
-                            (step.movement == Movement::Post && !step.to_scratch && goes_on);
-  if (step.movement != Movement::Multimem && !in_registers) {
+  if (copies_of_multicast(step)) {
     cost.work.time = time_at(costs.rate(CostItem::MulticastCopyRate), step.bytes, 1, 1);
   }
   return cost;
@@ -258,7 +263,10 @@ PathKind kind_of(const Graph& graph, const Route& route) {
   return kind;
 }
 
-StepCost step_cost(const CostParameters& costs, const LaneWork& work, const StepWork& step) {
+namespace {
+
+/// What a step costs with all the memory's bandwidth it wants.
+StepCost cost_of_threads(const CostParameters& costs, const LaneWork& work, const StepWork& step) {
   if (work.kernel == Kernel::SendRecv) {
     return send_recv_cost(costs, work, step);
   }
@@ -286,6 +294,34 @@ StepCost step_cost(const CostParameters& costs, const LaneWork& work, const Step
       break;
   }
   COLLSIM_ENSURE(false, "a step without a protocol costs nothing");
+}
+
+}  // namespace
+
+StepCost step_cost(const CostParameters& costs, const LaneWork& work, const StepWork& step) {
+  StepCost cost = cost_of_threads(costs, work, step);
+  if (work.memory > Bandwidth{}) {
+    const Duration in_memory = time_at(work.memory, memory_bytes(work, step), 1, 1);
+    if (in_memory > cost.work.time) {
+      cost.work = {CostItem::ShareMemory, in_memory};
+    }
+  }
+  return cost;
+}
+
+Bytes memory_bytes(const LaneWork& work, const StepWork& step) {
+  constexpr std::int64_t copy_and_switch = 3;
+  if (work.kernel == Kernel::Multicast) {
+    return copies_of_multicast(step) ? copy_and_switch * step.bytes : Bytes(0);
+  }
+  if (step.movement == Movement::Multimem && !is_symmetric(work.kernel)) {
+    return Bytes(0);
+  }
+  const std::int64_t own = std::int64_t{step.own_reads} + std::int64_t{step.own_writes};
+  const bool has_fifo = work.kernel == Kernel::Collective || work.kernel == Kernel::SendRecv ||
+                        work.protocol == WireProtocol::LL;
+  const std::int64_t of_fifo = has_fifo ? 2 * std::int64_t{step.received} : 0;
+  return own * step.bytes + of_fifo * on_wire(work.protocol, step.bytes);
 }
 
 CostPart message_cost(const CostParameters& costs, const LaneWork& work, PathKind path) {

@@ -29,6 +29,8 @@
 //           steps (through the switch and over the network) is copied once: between them it is in
 //           registers.
 // A lane's rates are those of its threads: in proportion to a whole block's.
+// Where a lane has only a part of its GPU's memory (memory_parts.hpp), the bytes of its step also take what
+// memory_bytes() come to in it: the longer of both times counts, and names its parameter.
 
 #include <array>
 #include <cstddef>
@@ -66,6 +68,7 @@ struct LaneWork {
   std::uint32_t channels = 1;  ///< of the program
   std::uint32_t proxies = 1;   ///< GPUs of a node by which channels leave it
   bool narrow = false;         ///< elements of one byte
+  Bandwidth memory{};          ///< the lane's part of its GPU's memory; zero: no limit
 };
 
 struct StepCost {
@@ -78,8 +81,10 @@ struct StepWork {
   Primitive primitive = Primitive::Nothing;
   Movement movement = Movement::Route;
   bool continues = false;
-  std::uint32_t received = 0;  ///< messages
-  bool to_scratch = false;     ///< what it writes locally goes to scratch memory
+  std::uint32_t received = 0;    ///< messages
+  bool to_scratch = false;       ///< what it writes locally goes to scratch memory
+  std::uint32_t own_reads = 0;   ///< spans of the own memory that it reads: none, one or two
+  std::uint32_t own_writes = 0;  ///< the same of those that it writes: none or one
   std::uint64_t index = 0;
   Bytes bytes;
 };
@@ -87,6 +92,15 @@ struct StepWork {
 /// Requires: work.protocol is not None.
 [[nodiscard]] StepCost step_cost(const CostParameters& costs, const LaneWork& work,
                                  const StepWork& step);
+
+/// What a step reads and writes in the memory of its GPU, and what peers meanwhile write there for it:
+///   rings, trees, sends and receives   own spans; of each message received that it was written to the
+///              FIFO and is read there, as it came over the wire (with LL twice the data);
+///   symmetric memory, copy engines     own spans, which is where peers store; in LL a FIFO's, too;
+///   NVLS       a copy of scatter or gather: read, written, and read or written by the switch;
+///   what the fabric's switches do      nothing.
+/// Requires: work.protocol is not None.
+[[nodiscard]] Bytes memory_bytes(const LaneWork& work, const StepWork& step);
 
 /// What a message costs after its last byte has left, beside the wire's latency.
 [[nodiscard]] CostPart message_cost(const CostParameters& costs, const LaneWork& work,

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "study/described_memory.hpp"
+#include "topology/described_memory.hpp"
 #include "topology/error.hpp"
 #include "topology/path_search.hpp"
 #include "topology/quantity_text.hpp"

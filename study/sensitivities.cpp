@@ -55,8 +55,9 @@ Sensitivities sensitivities(const Cluster& cluster, const Program& program,
   for (const AttributedTime& part : result.attribution) {
     const double of_total = static_cast<double>(part.time.count()) / total;
     if (part.parameter) {
-      const bool rate = definition_of(*part.parameter).unit == CostUnit::RateUnits;
-      parts.at(static_cast<std::size_t>(*part.parameter)) += rate ? -of_total : of_total;
+      // The more of a rate or a share, the less time.
+      const bool time = definition_of(*part.parameter).unit == CostUnit::Picoseconds;
+      parts.at(static_cast<std::size_t>(*part.parameter)) += time ? of_total : -of_total;
     } else if (part.level && (part.cause == Cause::Wire || part.cause == Cause::Sharing)) {
       const CostItem item = share_item(kind_of_level(cluster.graph(), *part.level), kernel);
       parts.at(static_cast<std::size_t>(item)) -= of_total;

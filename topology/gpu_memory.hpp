@@ -6,7 +6,8 @@
 // kind of its source, since capacity, bandwidth and latency of one level seldom come from one place.
 // A figure that nobody has published is absent.
 //
-// For `collsim hierarchy` and people alone: no simulation reads it. Ignored: associativity, sectors,
+// For `collsim hierarchy` and people; simulations read the bandwidth of MemoryLevel::Memory and nothing
+// else (sim/memory_parts.hpp). Ignored: associativity, sectors,
 // what read and write share, and that a bandwidth is reached at full occupancy only.
 
 #include <cstdint>

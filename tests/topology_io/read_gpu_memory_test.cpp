@@ -85,10 +85,18 @@ TEST_CASE("every level has a word", "[gpu_memory]") {
   }
 }
 
-TEST_CASE("a memory ladder changes no result, so it changes no digest", "[gpu_memory]") {
-  const std::string without = "name: ladder\nnode:\n  gpus: 1\n";
-  CHECK(digest_of(ladder) == digest_of(without));
-  CHECK(digest_of(ladder) == digest_of(replaced(ladder, "5.3 TB/s", "8 TB/s")));
+TEST_CASE("of a memory ladder the bandwidth of the memory changes results, and the digest",
+          "[gpu_memory]") {
+  const std::string level =
+      "name: a\nnode: {gpus: 1, gpu_memory: [{level: WHICH, bandwidth: {value: 1 TB/s, source: "
+      "nominal}}]}\n";
+  const std::string l2 = replaced(level, "WHICH", "l2");
+  const std::string memory = replaced(level, "WHICH", "memory");
+  CHECK(digest_of(l2) == digest_of("name: a\nnode: {gpus: 1}\n"));
+  CHECK(digest_of(l2) == digest_of(replaced(l2, "1 TB/s", "8 TB/s")));
+  CHECK(digest_of(l2) != digest_of(memory));
+  CHECK(digest_of(memory) != digest_of(replaced(memory, "1 TB/s", "8 TB/s")));
+  CHECK(digest_of(memory) == digest_of(replaced(memory, "source: nominal", "source: measured")));
   CHECK(digest_of(ladder) != digest_of(replaced(ladder, "gpus: 1", "gpus: 2")));
 }
 

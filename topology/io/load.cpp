@@ -158,6 +158,16 @@ bool only_describes(std::string_view path) {
          path.ends_with(".bonded");
 }
 
+/// Of a ladder the one figure that simulations read.
+void add_memory(Digest& digest, const NodeSpec& node) {
+  for (const MemoryLevelSpec& level : node.gpu_memory) {
+    if (level.level == MemoryLevel::Memory && level.bandwidth) {
+      digest.add("memory");
+      digest.add(std::to_string(level.bandwidth->value.units()));
+    }
+  }
+}
+
 std::string digest_of(const ClusterSpec& spec) {
   Digest digest;
   for (const Provenance& value : spec.values) {
@@ -166,6 +176,10 @@ std::string digest_of(const ClusterSpec& spec) {
     }
     digest.add(value.path);
     digest.add(value.value);
+  }
+  add_memory(digest, spec.node);
+  for (const NodeGroupSpec& group : spec.more_nodes) {
+    add_memory(digest, group.node);
   }
   return digest.hex();
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the descriptions of nodes say of the memory of their GPUs and CPUs: for `hierarchy`.
+// What the descriptions of nodes say of the memory of their GPUs and CPUs.
 
 #include <optional>
 #include <span>

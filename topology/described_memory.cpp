@@ -1,4 +1,4 @@
-#include "study/described_memory.hpp"
+#include "topology/described_memory.hpp"
 
 namespace collsim {
 
