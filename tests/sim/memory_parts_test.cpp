@@ -8,6 +8,7 @@
 #include "sim/step_costs.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/costly_programs.hpp"
+#include "topology/error.hpp"
 
 using namespace collsim;
 using namespace collsim::literals;
@@ -61,6 +62,19 @@ TableProgram shift_by_one(std::uint32_t ranks, std::uint32_t lanes) {
       program.add(Rank(rank), lane, step(message).from(input(0_B)).send(slot.send));
       program.add(next, lanes + lane, step(message).receive(slot.receive).to(output(0_B)));
     }
+  }
+  return program;
+}
+
+/// The same on two nodes of four GPUs, inside each.
+TableProgram shift_inside_nodes() {
+  TableProgram program = program_for(8);
+  program.set_lanes(lane_of(WireProtocol::Simple));
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    const Rank next(rank / 4 * 4 + (rank + 1) % 4);
+    const auto slot = program.connect({Rank(rank), 0}, {next, 1});
+    program.add(Rank(rank), 0, step(message).from(input(0_B)).send(slot.send));
+    program.add(next, 1, step(message).receive(slot.receive).to(output(0_B)));
   }
   return program;
 }
@@ -161,29 +175,34 @@ TEST_CASE("programs without a protocol cost nothing but the wire, in any memory"
 
 TEST_CASE("GPUs with unlike memories are not folded together", "[memory]") {
   const CostParameters costs;
-  ClusterSpec spec = star_with_memory(4, 40_GBps);
-  const Cluster alike(spec);
-  NodeGroupSpec other;
-  other.node = spec.node;
-  other.count = 1;
-  other.node.gpu_memory[0].bandwidth->value = 20_GBps;
-  ClusterSpec mixed = textbook_nodes(1);
-  mixed.node.gpu_memory = spec.node.gpu_memory;
-  other.node = mixed.node;
-  other.node.gpu_memory[0].bandwidth->value = 20_GBps;
-  mixed.more_nodes = {other};
-  const Cluster unlike(mixed);
-  const auto run_folded = [&](const Cluster& cluster, std::uint32_t ranks, FoldMode fold) {
+  const auto nodes_with = [](Bandwidth first, Bandwidth second) {
+    ClusterSpec spec = textbook_nodes(1);
+    spec.node.gpu_memory = star_with_memory(4, first).node.gpu_memory;
+    NodeGroupSpec other;
+    other.node = spec.node;
+    other.node.gpu_memory[0].bandwidth->value = second;
+    other.count = 1;
+    spec.more_nodes = {other};
+    return Cluster(spec);
+  };
+  const auto run_folded = [&](const Cluster& cluster, FoldMode fold, std::size_t most_compared) {
     RunOptions options;
     options.costs = &costs;
     options.fold = fold;
-    return run_on_all(cluster, shift_by_one(ranks, 1), options);
+    options.most_compared = most_compared;
+    return run_on_all(cluster, shift_inside_nodes(), options);
   };
-  for (const auto& [cluster, ranks] : {std::pair(&alike, 4U), std::pair(&unlike, 8U)}) {
-    const RunResult folded = run_folded(*cluster, ranks, FoldMode::Auto);
-    const RunResult whole = run_folded(*cluster, ranks, FoldMode::Off);
-    CHECK(folded.time == whole.time);
-    CHECK(folded.operations[0].time_of_rank == whole.operations[0].time_of_rank);
-  }
-  CHECK(run_folded(alike, 4, FoldMode::Require).folding.folded);
+  const Cluster alike = nodes_with(40_GBps, 40_GBps);
+  const Cluster unlike = nodes_with(40_GBps, 20_GBps);
+  const auto times_of = [](const RunResult& result) { return result.operations[0].time_of_rank; };
+  constexpr std::size_t all = std::size_t{1} << 20U;
+  CHECK(run_folded(alike, FoldMode::Require, all).folding.ranks.classes == 1);
+  const RunResult folded = run_folded(unlike, FoldMode::Require, all);
+  CHECK(folded.folding.ranks.classes == 2);
+  CHECK(times_of(folded) == times_of(run_folded(unlike, FoldMode::Off, all)));
+  CHECK(times_of(folded)[4] > times_of(folded)[0]);
+  // Where shifts of ranks alone are looked for, that by a node is the only one.
+  constexpr std::size_t shifts = 1;
+  CHECK(run_folded(alike, FoldMode::Require, shifts).folding.ranks.classes == 4);
+  CHECK_THROWS_AS(run_folded(unlike, FoldMode::Require, shifts), InputError);
 }
