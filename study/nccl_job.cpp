@@ -55,8 +55,16 @@ nccl::Contender choose_wanted(const nccl::Decisions& decisions, const nccl::Call
     reasons = nccl::name(contenders.front().algorithm, contenders.front().protocol) + ": " +
               std::string(nccl::rule(*contenders.front().excluded));
   }
+  if (wish.algorithm == nccl::Algorithm::Pat && !decisions.constants().has_pat) {
+    throw InputError("NCCL " + decisions.constants().name + " has no PAT", {}, "it came with 2.23");
+  }
   const bool collnet = wish.algorithm == nccl::Algorithm::CollNetDirect ||
                        wish.algorithm == nccl::Algorithm::CollNetChain;
+  if (collnet && decisions.layout().nodes == 1) {
+    throw InputError(
+        "NCCL would not run this here: switches of the fabric reduce between nodes, and this is "
+        "one node");
+  }
   if (collnet && decisions.configuration().collnet && !decisions.communicator().collnet) {
     throw InputError("NCCL would not run this here: no switch of the fabric reduces", {},
                      "where they do, the description says so: fabric.reduction=sharp");
@@ -245,6 +253,10 @@ NcclProgram nccl_program(const nccl::Decisions& decisions,
   if (wish.algorithm) {
     throw InputError("NCCL makes " + std::string(name_of(call.kind)) +
                      " of sends and receives: it has no algorithm to choose");
+  }
+  if (wish.protocol) {
+    throw InputError("NCCL takes the protocol of sends and receives from the bytes of a channel",
+                     {}, "--env NCCL_P2P_LL_THRESHOLD=…, the bytes up to which it is LL");
   }
   return sends_program(decisions, call, channels);
 }

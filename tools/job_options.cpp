@@ -52,8 +52,8 @@ void add_job_options(CLI::App& app, JobOptions& options) {
       ->group(simulation);
   add_choice(
       app, "--fold", options.fold, {"auto", "off", "require"},
-      "simulate one of all lanes that do the same at the same times: where it can be shown that "
-      "they do; never; or refuse the run where nothing can be folded")
+      "simulate one of all lanes that do the same at the same times. auto: where it can be shown "
+      "that they do; off: never; require: refuse the run where nothing can be folded")
       ->group(simulation);
   add_text(app, "--protocol", options.protocol, "P", "Simple, LL or LL128, of NCCL's programs")
       ->group(simulation);

@@ -158,6 +158,24 @@ void refuse_nccl_options(const NcclRunOptions& options, const JobOptions& job,
   }
 }
 
+namespace {
+
+/// Throws: InputError if they are more than NCCL has.
+void set_channels(nccl::DecisionInput& input, std::uint64_t channels) {
+  const auto most = static_cast<std::uint64_t>(input.constants.max_channels);
+  if (channels > most) {
+    throw InputError(
+        "NCCL has at most " + std::to_string(most) + " channels, got " + std::to_string(channels),
+        "--channels");
+  }
+  const auto wanted = static_cast<int>(channels);
+  input.configuration.min_channels = wanted;
+  input.configuration.max_channels = wanted;
+  input.configuration.nvls_channels = wanted;
+}
+
+}  // namespace
+
 NcclRun::NcclRun(const Machine& machine, const NcclRunOptions& options,
                  const ClusterOptions& cluster, const JobOptions& job,
                  const std::vector<Communicator>& groups, const OutputOptions& output)
@@ -178,8 +196,7 @@ NcclRun::NcclRun(const Machine& machine, const NcclRunOptions& options,
   }
   nccl::DecisionInput input = nccl_decision_input(machine, options.nccl, cluster, part, output);
   if (job.channels) {
-    input.configuration.min_channels = static_cast<int>(*job.channels);
-    input.configuration.max_channels = static_cast<int>(*job.channels);
+    set_channels(input, *job.channels);
   }
   decisions_ = std::make_unique<nccl::Decisions>(input);
   tuner_ = read_tuner(options.tuner);

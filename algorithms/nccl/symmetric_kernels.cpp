@@ -182,7 +182,14 @@ std::string nvlink_exclusion(const Communicator& communicator, std::string_view 
   if (communicator.nodes > 1) {
     return where + "all ranks, not over " + std::to_string(communicator.nodes) + " nodes";
   }
-  return communicator.all_nvlink ? std::string() : where + "every two GPUs, and here it does not";
+  const bool through_gpus = std::ranges::find(communicator.local_paths, PathType::Nvb,
+                                              &LocalPath::type) != communicator.local_paths.end();
+  if (!communicator.all_nvlink) {
+    return where + "every two GPUs, and here it does not";
+  }
+  return through_gpus
+             ? where + "every two GPUs directly; here some pairs have another GPU between them"
+             : std::string();
 }
 
 std::string symmetric_exclusion(const Communicator& communicator, const CollectiveCall& call) {

@@ -491,6 +491,16 @@ class Jobs(program.Case):
         self.refused([*windows, "--algorithm", "nccl-ring"],
                      "error: -R: has no effect where nccl-ring is named: kernels for symmetric windows are an algorithm of their own\n"
                      "hint: leave one of them out, or --algorithm nccl-symmetric")
+        h100 = ["run", "all_to_all", "--cluster", "dgx-h100", "--bytes", "1M"]
+        self.refused([*h100, "--protocol", "LL"],
+                     "error: --protocol: NCCL takes the protocol of sends and receives from the bytes of a channel\n"
+                     "hint: --env NCCL_P2P_LL_THRESHOLD=…, the bytes up to which it is LL")
+        self.refused([*h100, "--channels", "65"], "error: --channels: NCCL has at most 64 channels, got 65")
+        self.refused(["run", "all_gather", "--cluster", "dgx-1v", "--bytes", "1M", "--algorithm", "nccl-symmetric"],
+                     "error: --algorithm: symmetric kernels run where NVLink joins every two GPUs directly; "
+                     "here some pairs have another GPU between them")
+        self.refused(["run", "all_gather", "--cluster", "dgx-h100", "--bytes", "1M", "--algorithm", "pat", "--nccl", "2.21"],
+                     "error: --algorithm: NCCL 2.21-2.22 has no PAT\nhint: it came with 2.23")
         self.refused([*PERF, "--output_file", "x.json"],
                      "error: -J: the result as JSON is --format json --output FILE\nhint: leave the option out")
         self.refused([*RUN, "--protocol", "LL"],

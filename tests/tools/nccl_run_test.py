@@ -178,6 +178,15 @@ class Refused(program.Case):
             self.assertIn(algorithm, self.output("perf", collective, *perf[1:]))
         self.assertIn("nccl-ring", self.output("perf", "all_reduce", *perf[1:], "--nccl", "2.26"))
 
+    def test_channels_of_each_program(self):
+        for cluster, algorithm in [(H100, "nccl-ring"), (H100, "nvls"), (H100_X4, "nvls-tree"), (H100_X4, "nccl-tree")]:
+            out = self.output("run", "all_reduce", *cluster, "--bytes", "64M", "--algorithm", algorithm, "--channels", "4")
+            self.assertIn(f"{algorithm}, Simple, 4 channels", out)
+        self.refused(["run", "all_reduce", *H100, "--bytes", "1M", "--algorithm", "collnet-chain",
+                      "--set", "environment.NCCL_COLLNET_ENABLE=1"],
+                     "error: --algorithm: NCCL would not run this here: switches of the fabric reduce between nodes, and this is "
+                     "one node")
+
     def test_options_of_others(self):
         self.refused([*RUN, "--chunks", "4"],
                      "error: --chunks: has no effect on NCCL's programs, which cut chunks by rules of their own\n"
