@@ -1,9 +1,12 @@
 // NCCL's own programs on threads: what its kernels would do with the data.
 
+#include <array>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "algorithms/nccl/vocabulary.hpp"
 #include "tests/catch.hpp"
 #include "tests/study/nccl_machine.hpp"
 #include "tests/validate/host/executed.hpp"
@@ -30,6 +33,15 @@ std::optional<NcclProgram> program_if_any(const NcclMachine& machine, const Coll
   }
 }
 
+/// Those that a call may name: sends and receives have theirs by size.
+std::vector<std::optional<nccl::Protocol>> protocols_of(CollectiveKind kind) {
+  using enum nccl::Protocol;
+  if (!nccl::function_of(kind)) {
+    return {std::nullopt};
+  }
+  return {LL, LL128, Simple};
+}
+
 /// Runs all that NCCL has there; the names of what ran.
 std::set<std::string> run_all(const NcclMachine& machine, Bytes size) {
   std::set<std::string> names;
@@ -38,8 +50,7 @@ std::set<std::string> run_all(const NcclMachine& machine, Bytes size) {
       if (!implements(algorithm, kind)) {
         continue;
       }
-      for (const nccl::Protocol protocol :
-           {nccl::Protocol::LL, nccl::Protocol::LL128, nccl::Protocol::Simple}) {
+      for (const std::optional<nccl::Protocol> protocol : protocols_of(kind)) {
         CollectiveCall call = machine.call(kind, size);
         call.root = Rank(machine.ranks() - 1);
         const auto program = program_if_any(machine, call, {algorithm.algorithm, protocol});
