@@ -71,7 +71,8 @@ LEFT_OUT_HEAD = """
 ## Predicted without having been seen
 
 A group of rows is left out, everything is fitted to the rest, beginning from the nominal set, and the errors are those on what was left out. Numbers of ranks are left out where two others remain. A collective that is made of other mechanisms than those that remain
-(all_to_all: sends and receives, with launches, hand-offs and rates of their own) is predicted by fixed ratios alone (one rule for three generations, in which their fits, and so these tables, had a part), and is as far off as they are.
+(all_to_all: sends and receives, with launches, hand-offs and rates of their own) is predicted by fixed ratios alone (one rule for three generations, in which their fits, and so these tables, had a part), and is as far off as they are. So it is for NVLS, which only calls of 8 GPUs use, where these are left out: what its blocks copy is in a fixed ratio to
+what they copy in a ring (one rule for Hopper and Blackwell, in which their fits had a part).
 
 """
 
