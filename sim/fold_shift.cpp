@@ -190,10 +190,11 @@ bool ShiftCheck::lanes_fit() {
       }
       looks.push_back(std::move(*its));
     }
+    const Bandwidth its_memory = memory(rank);
     for (std::uint32_t other = rank + shift_; other < ranks(); other += shift_) {
       if (job_->lanes(other) != job_->lanes(rank) ||
           job_->program->peers(Rank(other)) != job_->program->peers(Rank(rank)) ||
-          memory(other) != memory(rank)) {
+          memory(other) != its_memory) {
         return false;
       }
       for (std::uint32_t lane = 0; lane < looks.size(); ++lane) {

@@ -51,6 +51,20 @@ std::uint32_t gpus_a_node(const Stand& stand) {
   return static_cast<std::uint32_t>(first);
 }
 
+/// Throws: InputError if they are more than NCCL has.
+void set_channels(nccl::DecisionInput& input, std::uint32_t channels) {
+  const auto most = static_cast<std::uint32_t>(input.constants.max_channels);
+  if (channels > most) {
+    throw InputError(
+        "NCCL has at most " + std::to_string(most) + " channels, got " + std::to_string(channels),
+        "--channels");
+  }
+  const auto wanted = static_cast<int>(channels);
+  input.configuration.min_channels = wanted;
+  input.configuration.max_channels = wanted;
+  input.configuration.nvls_channels = wanted;
+}
+
 std::optional<nccl::Protocol> protocol_of(const std::string& text) {
   if (text.empty()) {
     return std::nullopt;
@@ -157,24 +171,6 @@ void refuse_nccl_options(const NcclRunOptions& options, const JobOptions& job,
     }
   }
 }
-
-namespace {
-
-/// Throws: InputError if they are more than NCCL has.
-void set_channels(nccl::DecisionInput& input, std::uint64_t channels) {
-  const auto most = static_cast<std::uint64_t>(input.constants.max_channels);
-  if (channels > most) {
-    throw InputError(
-        "NCCL has at most " + std::to_string(most) + " channels, got " + std::to_string(channels),
-        "--channels");
-  }
-  const auto wanted = static_cast<int>(channels);
-  input.configuration.min_channels = wanted;
-  input.configuration.max_channels = wanted;
-  input.configuration.nvls_channels = wanted;
-}
-
-}  // namespace
 
 NcclRun::NcclRun(const Machine& machine, const NcclRunOptions& options,
                  const ClusterOptions& cluster, const JobOptions& job,

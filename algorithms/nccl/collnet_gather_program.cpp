@@ -76,7 +76,7 @@ class RailProgram : public Program {
   /// Between the fabric's two sides: a counterpart.
   [[nodiscard]] Connection in_fabric(Rank rank, std::uint32_t channel, std::uint32_t slot,
                                      Role role) const {
-    const Rank peer = places_.counterpart(rank, places_.other_node(rank, slot));
+    const Rank peer = places_.other_counterpart(rank, slot);
     return {peer, lane_of({channel, role}), slot_of(peer, node_of(rank))};
   }
   /// Between the node's two sides: another rank of it.

@@ -24,9 +24,9 @@ class NodePlaces {
     return at(node, place_of(rank));
   }
 
-  /// Another node than the rank's: those before it come first.
-  [[nodiscard]] std::uint32_t other_node(Rank rank, std::uint32_t number) const {
-    return number + (number < node_of(rank) ? 0 : 1);
+  /// One of the counterparts in other nodes: those of nodes before the rank's come first.
+  [[nodiscard]] Rank other_counterpart(Rank rank, std::uint32_t number) const {
+    return counterpart(rank, number + (number < node_of(rank) ? 0 : 1));
   }
   [[nodiscard]] std::uint32_t number_of_other_node(Rank rank, std::uint32_t node) const {
     return node - (node < node_of(rank) ? 0 : 1);

@@ -101,8 +101,7 @@ class RailProgram : public NvlsLanes {
   /// latter come behind `first`.
   [[nodiscard]] Connection in_rail(Rank rank, std::uint32_t channel, std::uint32_t number,
                                    NvlsRole role, std::uint32_t first) const {
-    const std::uint32_t node = places().other_node(rank, number);
-    const Rank peer = counterpart(rank, node);
+    const Rank peer = places().other_counterpart(rank, number);
     return {peer, lane_of({channel, role}),
             first + places().number_of_other_node(peer, node_of(rank))};
   }

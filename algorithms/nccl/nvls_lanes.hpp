@@ -165,11 +165,7 @@ class NvlsLanes : public Program {
   [[nodiscard]] Step read_node(const Task& task) const;
   /// Makes a step write its value to all ranks of the node, when their slots are free.
   void write_node(Step& step, const Task& task) const;
-  /// The step of a head's scatter lane that brings its own block, the last of its loop.
-  [[nodiscard]] StepRef own_scatter_step(std::uint32_t channel, std::uint64_t loop) const;
-  /// Makes a step wait until the rank's gather lane has emptied the slot of a loop; all steps of its
-  /// lane have slot_phase(loop) as their phase.
-  void wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t loop) const;
+  /// The phase of all steps of a lane that waits for slots.
   [[nodiscard]] static std::uint64_t slot_phase(std::uint64_t loop);
   /// Which a step joins to wait for broadcast steps.
   [[nodiscard]] static std::uint32_t broadcast_group(std::uint32_t channel) {
@@ -194,6 +190,10 @@ class NvlsLanes : public Program {
                                         std::uint32_t head) const;
   [[nodiscard]] LanePlace place_of(std::uint32_t lane) const;
   [[nodiscard]] std::int64_t loop_elements(std::uint32_t channel) const;
+  /// The step of a head's scatter lane that brings its own block, the last of its loop.
+  [[nodiscard]] StepRef own_scatter_step(std::uint32_t channel, std::uint64_t loop) const;
+  /// Makes a step wait until the rank's gather lane has emptied the slot of a loop.
+  void wait_for_slot(Step& step, std::uint32_t channel, std::uint64_t loop) const;
   [[nodiscard]] Step scatter(Rank rank, std::uint32_t channel, std::uint64_t index) const;
   [[nodiscard]] Step gather(Rank rank, std::uint32_t channel, std::uint64_t index) const;
 
