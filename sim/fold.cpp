@@ -81,7 +81,7 @@ Partition stable_partition(const LabelledGraph& graph) {
 std::shared_ptr<const FoldedProgram> folded_program(const FoldJob& job,
                                                     const Partition& partition) {
   std::vector<RankClass> classes;
-  std::vector<std::uint32_t> class_of_rank;
+  RankFolding folding;
   std::vector<std::uint32_t> number(partition.classes, no_index);  // of classes of ranks, lanes
   std::vector<std::uint32_t> sizes(partition.classes);
   for (const std::uint32_t its : partition.of_vertex) {
@@ -91,22 +91,22 @@ std::shared_ptr<const FoldedProgram> folded_program(const FoldJob& job,
     std::uint32_t& its = number[partition.of_vertex[job.first_rank + rank]];
     if (its == no_index) {
       its = static_cast<std::uint32_t>(classes.size());
-      RankClass ranks;
-      ranks.first = Rank(rank);
-      for (std::uint32_t lane = 0; lane < job.lanes(rank); ++lane) {
-        const std::uint32_t of_lane = partition.of_vertex[job.first_lane[rank] + lane];
-        if (number[of_lane] == no_index) {
-          number[of_lane] = static_cast<std::uint32_t>(ranks.lanes.size());
-          ranks.lanes.push_back({Rank(rank), lane, sizes[of_lane]});
-        }
-        ranks.class_of_lane.push_back(number[of_lane]);
-      }
-      classes.push_back(std::move(ranks));
+      classes.push_back({Rank(rank), {}});
     }
-    class_of_rank.push_back(its);
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t lane = 0; lane < job.lanes(rank); ++lane) {
+      const std::uint32_t of_lane = partition.of_vertex[job.first_lane[rank] + lane];
+      if (number[of_lane] == no_index) {
+        std::vector<LaneClass>& lanes = classes[its].lanes;
+        number[of_lane] = static_cast<std::uint32_t>(lanes.size());
+        lanes.push_back({Rank(rank), lane, sizes[of_lane]});
+      }
+      order.push_back(number[of_lane]);
+    }
+    folding.add(Rank(its), std::move(order));
   }
   return std::make_shared<FoldedProgram>(job.program, job.communicator, std::move(classes),
-                                         std::move(class_of_rank));
+                                         std::move(folding));
 }
 
 LinkClasses link_classes(const Cluster& cluster, const FoldGraph& graph,

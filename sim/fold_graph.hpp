@@ -51,10 +51,19 @@ class FoldGraph {
   [[nodiscard]] const std::vector<Vertex>& things() const { return things_; }
 
  private:
+  /// A group of a rank's lanes, see Step::join.
+  struct LaneGroup {
+    std::uint32_t lanes = 0;
+    std::uint32_t channel = 0;  ///< of the last one
+    bool mixed = false;         ///< there are others
+  };
+
   void number_lanes(FoldJob& job);
   void add_job(const FoldJob& job, std::size_t number);
   void add_lane(const FoldJob& job, std::size_t number, const LaneOnGpus& at);
-  void tell_groups_apart(const FoldJob& job);
+  void add_groups(const FoldJob& job);
+  [[nodiscard]] std::vector<LaneGroup> add_groups_of_rank(const FoldJob& job, std::uint32_t rank);
+  void add_order_of_lanes(const FoldJob& job);
   [[nodiscard]] WireProtocol charged_protocol(const Lane& lane) const;
   void add_slot(const FoldJob& job, const LaneOnGpus& at, Vertex vertex, std::uint32_t slot);
   [[nodiscard]] Vertex peer_of(const FoldJob& job, const LaneOnGpus& at, std::uint32_t slot) const;
@@ -70,7 +79,18 @@ class FoldGraph {
   std::vector<Vertex> things_;
   LegMemory legs_;
   StepBudget budget_;
-  bool joins_ = false;
+
+  /// A lane some of whose steps wait for a group of its rank.
+  struct Joiner {
+    std::uint32_t rank = 0;
+    Vertex lane = 0;
+    std::uint32_t channel = 0;
+    std::uint32_t group = 0;
+    std::uint64_t label = 0;
+  };
+  // Of the present job:
+  std::vector<Joiner> joiners_;   ///< by rank
+  bool across_channels_ = false;  ///< lanes wait for such of other channels
 };
 
 }  // namespace collsim::detail

@@ -37,8 +37,7 @@ class Walk {
     for (std::uint32_t slot = 0; slot < step.sends.count; ++slot) {
       add_slot(step.sends.first + slot);
     }
-    shape_.joins = shape_.joins || step.join.has_value();
-    hash_.add(step.join ? std::uint64_t{1} + *step.join : 0);
+    hash_.add(step.join ? 1 + place_in(shape_.joined, *step.join) : 0);
     hash_.add(step.after ? 1 + awaited_place(*step.after) : 0);
     hash_.add(step.after ? step.after->index : 0);
     if (step.movement == Movement::Multimem) {

@@ -18,7 +18,8 @@ struct LaneShape {
   std::vector<std::uint32_t> send_slots;  ///< in use, in the order of first use
   std::vector<std::uint32_t> awaited;     ///< lanes of its rank, in the order of first use
   std::vector<SwitchPeers> switches;  ///< of steps through the switch, in the order of first use
-  bool joins = false;                 ///< some step waits for a group of lanes
+  std::vector<std::uint32_t>
+      joined;  ///< groups of its rank that steps wait for, in the order of first use
 };
 
 /// How many steps may still be walked.
