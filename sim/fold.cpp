@@ -8,6 +8,7 @@
 
 #include "sim/fold_graph.hpp"
 #include "sim/fold_shift.hpp"
+#include "sim/slots_alike.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
@@ -78,7 +79,8 @@ Partition stable_partition(const LabelledGraph& graph) {
 }
 
 /// The program in which a lane stands for its class.
-std::shared_ptr<const FoldedProgram> folded_program(const FoldJob& job,
+std::shared_ptr<const FoldedProgram> folded_program(const Cluster& cluster,
+                                                    const RunOptions& options, const FoldJob& job,
                                                     const Partition& partition) {
   std::vector<RankClass> classes;
   RankFolding folding;
@@ -105,8 +107,12 @@ std::shared_ptr<const FoldedProgram> folded_program(const FoldJob& job,
     }
     folding.add(Rank(its), std::move(order));
   }
-  return std::make_shared<FoldedProgram>(job.program, job.communicator, std::move(classes),
-                                         std::move(folding));
+  auto program = std::make_shared<FoldedProgram>(job.program, job.communicator, std::move(classes),
+                                                 std::move(folding));
+  if (options.costs != nullptr) {
+    find_slots_alike(cluster, *program);
+  }
+  return program;
 }
 
 LinkClasses link_classes(const Cluster& cluster, const FoldGraph& graph,
@@ -174,7 +180,7 @@ FoldedJobs compared(const Cluster& cluster, const RunOptions& options, FoldJobs&
   const Partition partition = stable_partition(graph.graph());
   FoldedJobs folded{{}, link_classes(cluster, graph, partition)};
   for (const FoldJob& job : jobs.jobs) {
-    folded.programs.push_back(folded_program(job, partition));
+    folded.programs.push_back(folded_program(cluster, options, job, partition));
   }
   return folded;
 }

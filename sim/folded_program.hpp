@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "algorithms/program.hpp"
+#include "sim/connection_route.hpp"
 #include "sim/workload.hpp"
 
 namespace collsim::detail {
@@ -20,6 +21,9 @@ struct LaneClass {
   Rank rank;
   std::uint32_t lane = 0;
   std::uint32_t size = 0;
+  // Of which the first stands for all, see slots_alike.hpp:
+  SlotRange sends_alike{};
+  SlotRange receives_alike{};
 };
 
 /// A class of ranks: their lanes are of the same classes, though not always in the same order.
@@ -105,6 +109,15 @@ class FoldedProgram final : public Program {
   [[nodiscard]] const LaneClass& lane_class(Rank rank, std::uint32_t lane) const {
     return of(rank).lanes[lane];
   }
+  [[nodiscard]] LaneClass& lane_class(Rank rank, std::uint32_t lane) {
+    return classes_[rank.index()].lanes[lane];
+  }
+  /// Makes one slot of those of a step that are alike, and one step of those that use one each. How many steps it
+  /// stands for now.
+  [[nodiscard]] std::uint16_t fold_slots(Rank rank, std::uint32_t lane, std::uint64_t index,
+                                         Step& step) const;
+  /// Of a step through a switch: all slots again.
+  void unfold_slots(Rank rank, std::uint32_t lane, SwitchPeers& peers) const;
   /// The rank of this program that stands for one of the whole.
   [[nodiscard]] Rank class_of(Rank whole) const { return folding_.class_of(whole); }
   [[nodiscard]] const std::vector<RankClass>& classes() const { return classes_; }

@@ -22,6 +22,31 @@ struct LaneShape {
       joined;  ///< groups of its rank that steps wait for, in the order of first use
 };
 
+/// Goes through the steps of a lane that tell all: of those that repeat, the first ones.
+class WalkedSteps {
+ public:
+  WalkedSteps(const Program& program, Rank rank, std::uint32_t lane);
+
+  /// How many do what others did before.
+  [[nodiscard]] std::uint64_t left_out() const { return end_ - begin_; }
+  [[nodiscard]] bool done() const { return index_ >= steps_; }
+  [[nodiscard]] std::uint64_t index() const { return index_; }
+  void next() { skip(1); }
+  /// The next ones.
+  void skip(std::uint64_t count) {
+    index_ += count;
+    if (index_ >= begin_ && index_ < end_) {
+      index_ = end_;
+    }
+  }
+
+ private:
+  std::uint64_t steps_;
+  std::uint64_t begin_;
+  std::uint64_t end_;
+  std::uint64_t index_ = 0;
+};
+
 /// How many steps may still be walked.
 struct StepBudget {
   std::uint64_t left = 0;
