@@ -59,7 +59,9 @@ FoldJobs jobs_of(const Cluster& cluster, const Workload& workload) {
       }
       taken[gpu.index()] = true;
     }
-    result.jobs.push_back({collective->program, collective->communicator, 0, {}});
+    FoldJob& job = result.jobs.emplace_back();
+    job.program = collective->program;
+    job.communicator = collective->communicator;
   }
   return result;
 }
@@ -78,7 +80,26 @@ Partition stable_partition(const LabelledGraph& graph) {
   return std::move(*partition);
 }
 
-/// The program in which a lane stands for its class.
+/// Fills in which groups stand for those of the first rank. False: lanes that stand for those of one group are
+/// of several.
+bool fill_groups(const FoldJob& job, const RankFolding& folding, RankClass& ranks) {
+  for (std::uint32_t number = 0; number < job.lanes(ranks.first.value()); ++number) {
+    const LaneClass& its_class = ranks.lanes[folding.class_of_lane(ranks.first, number)];
+    const std::uint32_t group = job.program->lane(ranks.first, number).group;
+    const std::uint32_t of_class = job.program->lane(ranks.first, its_class.lane).group;
+    if (group >= ranks.group_of_group.size()) {
+      ranks.group_of_group.resize(std::size_t{group} + 1, no_index);
+    }
+    std::uint32_t& stands_for = ranks.group_of_group[group];
+    if (stands_for != no_index && stands_for != of_class) {
+      return false;
+    }
+    stands_for = of_class;
+  }
+  return true;
+}
+
+/// The program in which a lane stands for its class. Null: groups of lanes cannot be told by those.
 std::shared_ptr<const FoldedProgram> folded_program(const Cluster& cluster,
                                                     const RunOptions& options, const FoldJob& job,
                                                     const Partition& partition) {
@@ -106,6 +127,11 @@ std::shared_ptr<const FoldedProgram> folded_program(const Cluster& cluster,
       order.push_back(number[of_lane]);
     }
     folding.add(Rank(its), std::move(order));
+  }
+  for (RankClass& ranks : classes) {
+    if (job.joins && !fill_groups(job, folding, ranks)) {
+      return nullptr;
+    }
   }
   auto program = std::make_shared<FoldedProgram>(job.program, job.communicator, std::move(classes),
                                                  std::move(folding));
@@ -174,15 +200,34 @@ struct FoldedJobs {
   LinkClasses links;
 };
 
-/// Everything compared with everything. Throws: NotFolded.
-FoldedJobs compared(const Cluster& cluster, const RunOptions& options, FoldJobs& jobs) {
-  const FoldGraph graph(cluster, options, jobs.jobs);
+/// Everything compared with everything. Absent: groups of lanes come out of order. Throws: NotFolded.
+std::optional<FoldedJobs> compared(const Cluster& cluster, const RunOptions& options,
+                                   FoldJobs& jobs, LaneOrder order) {
+  const FoldGraph graph(cluster, options, jobs.jobs, order);
   const Partition partition = stable_partition(graph.graph());
   FoldedJobs folded{{}, link_classes(cluster, graph, partition)};
   for (const FoldJob& job : jobs.jobs) {
-    folded.programs.push_back(folded_program(cluster, options, job, partition));
+    auto program = folded_program(cluster, options, job, partition);
+    if (program == nullptr) {
+      return std::nullopt;
+    }
+    folded.programs.push_back(std::move(program));
   }
   return folded;
+}
+
+FoldedJobs compared(const Cluster& cluster, const RunOptions& options, FoldJobs& jobs) {
+  // Of lanes that end a rank's operation together the lowest is what its next one follows.
+  const bool repeated = jobs.of_operation.size() > jobs.jobs.size();
+  for (const LaneOrder order : {LaneOrder::OfChannels, LaneOrder::OfAll}) {
+    if (repeated && order != LaneOrder::OfAll) {
+      continue;
+    }
+    if (std::optional<FoldedJobs> folded = compared(cluster, options, jobs, order)) {
+      return std::move(*folded);
+    }
+  }
+  COLLSIM_ENSURE(false, "lanes of several groups are alike");
 }
 
 /// Where that is too much, a shift of the ranks. Throws: NotFolded.

@@ -40,9 +40,11 @@ std::uint64_t bits(Duration time) { return static_cast<std::uint64_t>(time.count
 
 }  // namespace
 
-FoldGraph::FoldGraph(const Cluster& cluster, const RunOptions& options, std::vector<FoldJob>& jobs)
+FoldGraph::FoldGraph(const Cluster& cluster, const RunOptions& options, std::vector<FoldJob>& jobs,
+                     LaneOrder order)
     : cluster_(&cluster),
       options_(&options),
+      order_(order),
       things_(cluster.graph().links().size() + cluster.graph().devices().size(), no_index),
       legs_(cluster.graph().gpus().size()),
       budget_{most_steps} {
@@ -51,7 +53,7 @@ FoldGraph::FoldGraph(const Cluster& cluster, const RunOptions& options, std::vec
   }
   for (std::size_t number = 0; number < jobs.size(); ++number) {
     joiners_.clear();
-    across_channels_ = false;
+    across_channels_ = order_ == LaneOrder::OfAll;
     add_job(jobs[number], number);
     add_groups(jobs[number]);
     add_order_of_lanes(jobs[number]);
@@ -60,6 +62,7 @@ FoldGraph::FoldGraph(const Cluster& cluster, const RunOptions& options, std::vec
 
 void FoldGraph::number_lanes(FoldJob& job) {
   job.first_rank = static_cast<Vertex>(graph_.vertices());
+  job.first_lane.clear();
   for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
     graph_.add_vertex(0);
   }
@@ -148,8 +151,9 @@ void FoldGraph::add_lane(const FoldJob& job, std::size_t number, const LaneOnGpu
 }
 
 /// Where some step waits for a group, lanes that stand for others must be of groups that are alike.
-void FoldGraph::add_groups(const FoldJob& job) {
-  if (joiners_.empty()) {
+void FoldGraph::add_groups(FoldJob& job) {
+  job.joins = !joiners_.empty();
+  if (!job.joins) {
     return;
   }
   auto joiner = joiners_.begin();
@@ -175,7 +179,8 @@ std::vector<FoldGraph::LaneGroup> FoldGraph::add_groups_of_rank(const FoldJob& j
   for (std::uint32_t number = 0; number < job.lanes(rank); ++number) {
     const Lane lane = job.program->lane(Rank(rank), number);
     while (lane.group >= groups.size()) {
-      graph_.add_vertex(hash_of(Mark::Group).value());
+      const std::uint64_t its_own = order_ == LaneOrder::OfAll ? groups.size() : 0;
+      graph_.add_vertex(hash_of(Mark::Group).add(its_own).value());
       groups.emplace_back();
     }
     LaneGroup& group = groups[lane.group];

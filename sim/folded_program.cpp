@@ -39,6 +39,9 @@ Step FoldedProgram::step(Rank rank, std::uint32_t lane, std::uint64_t index) con
   if (step.after) {
     step.after->lane = folding_.class_of_lane(at.rank, step.after->lane);
   }
+  if (step.join && *step.join < of(rank).group_of_group.size()) {
+    step.join = of(rank).group_of_group[*step.join];
+  }
   return step;
 }
 

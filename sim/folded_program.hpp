@@ -30,6 +30,8 @@ struct LaneClass {
 struct RankClass {
   Rank first;
   std::vector<LaneClass> lanes;
+  /// By group of the first rank's lanes, see Step::join: the one whose lanes stand for its own.
+  std::vector<std::uint32_t> group_of_group{};
 };
 
 /// Which class each rank is of, and each of its lanes.
