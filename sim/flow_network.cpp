@@ -90,7 +90,7 @@ void FlowNetwork::enter_links(TransferId id) {
     if (state.transfers == 0) {
       mark.listed = mark.dirty;
     } else if (state.occupants.size() > 2 * std::size_t{state.transfers} + 16) {
-      drop_departed(state);
+      drop_stale(state);
     }
     if (mark.listed) {
       transfer.listed_hops |= bit_of(position);
@@ -100,22 +100,32 @@ void FlowNetwork::enter_links(TransferId id) {
   }
 }
 
-void FlowNetwork::leave_links(const Transfer& transfer) {
-  for (const ResourceUse& hop : paths_.hops(transfer.path)) {
-    const LinkId link(hop.resource);
-    LinkState& state = links_[link.index()];
+void FlowNetwork::leave_links(PathId path) {
+  for (const ResourceUse& hop : paths_.hops(path)) {
+    LinkState& state = links_[hop.resource];
     --state.transfers;
     if (state.transfers == 0) {
       state.occupants.clear();
-    } else if (transfer.booked && marks_[link.index()].binds) {
-      mark_dirty(link);
-    }
-    if (transfer.booked) {
-      state.take.leave(hop, transfer.terms, single_take(hop, transfer.rate));
-      --state.booked;
-      update_binds(link);
     }
   }
+}
+
+void FlowNetwork::give_back_shares(const Departed& departed) {
+  for (const ResourceUse& hop : paths_.hops(departed.path)) {
+    const LinkId link(hop.resource);
+    LinkState& state = links_[link.index()];
+    if (state.transfers != 0 && marks_[link.index()].binds) {
+      mark_dirty(link);
+    }
+    state.take.leave(hop, departed.terms, single_take(hop, departed.rate));
+    --state.booked;
+    update_binds(link);
+  }
+}
+
+void FlowNetwork::close(PathId path) {
+  leave_path(path);
+  paths_.close(path);
 }
 
 std::optional<Departure> FlowNetwork::depart(const Event& event) {
@@ -148,7 +158,11 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
       leave_group(id);
     } else {
       --groups_[group_of(transfer)].searched;
-      leave_links(transfer);
+      if (transfer.booked) {
+        remember_departed(transfer);
+      } else {
+        leave_links(transfer.path);
+      }
     }
   }
   ++transfer.birth;
@@ -185,7 +199,7 @@ void FlowNetwork::apply_capacity_changes() {
   ++search_;
   for (const CapacityChange& change : changes_) {
     LinkState& state = links_[change.link.index()];
-    drop_departed(state);
+    drop_stale(state);
     for (const Occupant& occupant : state.occupants) {
       Transfer& transfer = transfers_[occupant.transfer];
       if (transfer.visited == search_ || transfer.start == queue_->now()) {

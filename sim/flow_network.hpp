@@ -11,6 +11,10 @@
 // down) only when its rate becomes another fraction, never because it was solved again, so results do
 // not depend on what happens to others that leaves its rate alone.
 //
+// Where a transfer departs and another one of its path and terms starts at the same instant, as messages of a
+// connection follow each other, who shares what has not changed: the new one takes the old one's place and rate
+// (see flow_successors.cpp).
+//
 // Of the transfers with one bottleneck only the earliest to depart are in the event queue: whatever
 // comes before the next ones changes what the link gives, and then they are looked at again.
 //
@@ -51,7 +55,7 @@ class FlowNetwork final : public Network {
 
   using Network::open;
   [[nodiscard]] PathId open(const Route& route, std::span<const std::uint32_t> crowds) override;
-  void close(PathId path) override { paths_.close(path); }
+  void close(PathId path) override;
   /// Complexity: O(hops), without allocation once the run is warm.
   void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;
   [[nodiscard]] LinkId add_resource(Bandwidth capacity) override;
@@ -143,6 +147,17 @@ class FlowNetwork final : public Network {
     bool of_link = false;  ///< see Transfer
     Rate rate;
   };
+  /// A transfer that has departed at this instant, and is still in the books of its links.
+  struct Departed {
+    PathId path;
+    TransferTerms terms;
+    Rate rate;
+    LinkId bottleneck;
+    bool of_link = false;
+    bool left = false;            ///< it is no longer: somebody has its place, or it is empty
+    std::uint32_t before = none;  ///< position in departed_ of the one before it on its path
+  };
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct CapacityChange {
     LinkId link;
     Bandwidth bandwidth;
@@ -182,7 +197,19 @@ class FlowNetwork final : public Network {
   void advance_alone(TransferId id, Rate full_rate);
   [[nodiscard]] Duration wire_time(TransferId id);
   void enter_links(TransferId id);
-  void leave_links(const Transfer& transfer);
+  void leave_links(PathId path);
+  void give_back_shares(const Departed& departed);
+  void drop_stale(LinkState& state) const;
+
+  // flow_successors.cpp: transfers that follow those of their path
+  void remember_departed(const Transfer& transfer);
+  void leave_for_good(Departed& departed);
+  void leave_path(PathId path);
+  [[nodiscard]] Departed* predecessor(const Transfer& transfer);
+  void take_place(TransferId id, Departed& predecessor);
+  void settle_successors();
+  void schedule_earliest(LinkId link);
+  void schedule_behind_successors();
 
   // flow_few.cpp: groups of links with few transfers
   [[nodiscard]] std::uint32_t group_of(const Transfer& transfer) const {
@@ -202,6 +229,7 @@ class FlowNetwork final : public Network {
   [[nodiscard]] bool shares_no_link(const Transfer& transfer) const;
   [[nodiscard]] Solution alone(TransferId id);
   void settle_started();
+  void settle_searched();
   void book_those_alone(LinkId link);
   void book(Transfer& transfer, Rate before, Rate after);
   void search_components();
@@ -233,7 +261,6 @@ class FlowNetwork final : public Network {
                                                     bool& unsure) const;
   void take_near_solution();
 
-  void drop_departed(LinkState& state) const;
   void set_rate(Transfer& transfer, const Solution& solution);
   void schedule(TransferId id);
 
@@ -264,6 +291,10 @@ class FlowNetwork final : public Network {
   std::vector<LinkId> dirty_;  ///< links whose flows have to be solved again
   std::vector<CapacityChange> changes_;
   std::vector<std::uint32_t> changed_groups_;
+  std::vector<Departed> departed_;
+  std::vector<std::uint32_t>
+      departed_on_path_;              ///< by path: position of the last one in departed_, or none
+  std::vector<LinkId> succeeded_on_;  ///< bottlenecks of those whose place was taken
 
   // The settle() at hand; kept to reuse the memory.
   std::vector<TransferId> to_solve_;         ///< started, and sharing links

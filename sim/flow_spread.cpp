@@ -174,7 +174,7 @@ void FlowNetwork::spread_over(std::size_t number) {
 void FlowNetwork::list_others(LinkId link) {
   LinkState& state = links_[link.index()];
   if (state.occupants.size() != state.transfers) {
-    drop_departed(state);
+    drop_stale(state);
   }
   others_.clear();
   for (const Occupant& occupant : state.occupants) {
