@@ -52,6 +52,13 @@ class FlowNetwork final : public Network {
   using Network::open;
   [[nodiscard]] PathId open(const Route& route, std::span<const std::uint32_t> crowds) override;
   void close(PathId path) override { paths_.close(path); }
+  [[nodiscard]] std::span<const ResourceUse> hops(PathId path) const override {
+    return paths_.hops(path);
+  }
+  void expect(std::size_t paths) override {
+    paths_.expect(paths);
+    transfers_.expect(paths);
+  }
   /// Complexity: O(hops), without allocation once the run is warm.
   void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;
   [[nodiscard]] LinkId add_resource(Bandwidth capacity) override;
@@ -94,13 +101,14 @@ class FlowNetwork final : public Network {
     PathId path;
     std::uint32_t tag = 0;
     std::uint32_t generation = 0;  ///< grows whenever its departure event is out of date
-    bool of_link = false;    ///< shares its bottleneck; else its bottleneck is its narrowest link
-    bool booked = false;     ///< in what its links give; not before it shares one
-    bool scheduled = false;  ///< its departure event of this generation is in the queue
-    bool capacity_changed = false;  ///< has an entry in alone_
-    bool under_way = false;
-    bool grouped = false;  ///< among the few of its group; then on no link's list
+    bool of_link : 1 = false;  ///< shares its bottleneck; else its bottleneck is its narrowest link
+    bool booked : 1 = false;   ///< in what its links give; not before it shares one
+    bool scheduled : 1 = false;         ///< its departure event of this generation is in the queue
+    bool capacity_changed : 1 = false;  ///< has an entry in alone_
+    bool under_way : 1 = false;
+    bool grouped : 1 = false;  ///< among the few of its group; then on no link's list
   };
+  static_assert(sizeof(Transfer) == 128, "two cache lines: there may be millions");
   /// A transfer on a link; out of date when the births differ.
   struct Occupant {
     TransferId transfer;
@@ -202,6 +210,7 @@ class FlowNetwork final : public Network {
   [[nodiscard]] bool shares_no_link(const Transfer& transfer) const;
   [[nodiscard]] Solution alone(TransferId id);
   void settle_started();
+  void expect_bottlenecks();
   void book_those_alone(LinkId link);
   void book(Transfer& transfer, Rate before, Rate after);
   void search_components();
