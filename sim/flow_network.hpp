@@ -204,6 +204,9 @@ class FlowNetwork final : public Network {
   void settle_group(FlowGroup& group);
   void share_alone(TransferId id);
   void share_among_few(const FlowGroup& group);
+  /// Whether the same flows may meet again. Where hardly a route is used twice, they cannot.
+  [[nodiscard]] bool routes_repeat() const { return started_in_all_ >= 2 * opened_; }
+  void list_uses(const Transfer& transfer);
   [[nodiscard]] std::span<const KnownShares::Share> solve_few(const FlowGroup& group);
   void note_start(const Transfer& transfer);
 
@@ -258,8 +261,10 @@ class FlowNetwork final : public Network {
   std::vector<LinkMark> marks_;                     ///< by link
   std::unordered_map<std::uint32_t, Alone> alone_;  ///< by TransferId; never iterated over
   std::size_t under_way_ = 0;
-  std::uint64_t search_ = 0;        ///< number of the present search
-  std::uint64_t first_search_ = 0;  ///< of this settle()
+  std::uint64_t opened_ = 0;          ///< routes, and
+  std::uint64_t started_in_all_ = 0;  ///< transfers, up to now
+  std::uint64_t search_ = 0;          ///< number of the present search
+  std::uint64_t first_search_ = 0;    ///< of this settle()
 
   // How far levels may fall by rounding; see link_take.hpp.
   std::int64_t drift_ = 64;
@@ -284,6 +289,7 @@ class FlowNetwork final : public Network {
   std::vector<std::size_t> use_ends_;  ///< in uses_, by position in components_
   std::vector<FairShareFlow> flows_;
   std::vector<FairShare> shares_;
+  std::vector<KnownShares::Share> once_;  ///< of few, not to be remembered
   std::vector<NearLink> near_links_;
   std::vector<std::int64_t> near_capacities_;        ///< by link: what the others leave of it
   std::vector<std::pair<TransferId, Rate>> others_;  ///< of a link
