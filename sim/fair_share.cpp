@@ -85,6 +85,9 @@ Rate exact_rate(std::int64_t factor, std::int64_t other_factor, std::int64_t div
   if (divisor == 1) {
     return {checked_product(factor, other_factor), 1};  // nearly always
   }
+  if (factor % divisor == 0) {
+    return {checked_product(factor / divisor, other_factor), 1};
+  }
   const std::int64_t common = std::gcd(factor, divisor);
   factor /= common;
   divisor /= common;
