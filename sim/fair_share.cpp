@@ -74,7 +74,7 @@ std::int64_t take_of(const FairShareFlow& flow, const ResourceUse& use, Rate rat
 
 }  // namespace
 
-std::int64_t single_take(const ResourceUse& use, Rate rate) {
+std::int64_t fractional_take(const ResourceUse& use, Rate rate) {
   const U128 numerator = static_cast<U128>(rate.numerator) * use.numerator;
   const U128 denominator = static_cast<U128>(rate.denominator) * use.denominator;
   // At most what was left of the resource, so it fits.
@@ -84,6 +84,9 @@ std::int64_t single_take(const ResourceUse& use, Rate rate) {
 Rate exact_rate(std::int64_t factor, std::int64_t other_factor, std::int64_t divisor) {
   if (divisor == 1) {
     return {checked_product(factor, other_factor), 1};  // nearly always
+  }
+  if (factor % divisor == 0) {
+    return {checked_product(factor / divisor, other_factor), 1};
   }
   const std::int64_t common = std::gcd(factor, divisor);
   factor /= common;
@@ -105,11 +108,10 @@ std::uint32_t FairShareSolver::slot_of(std::uint32_t number, std::int64_t capaci
     return slot;
   }
   slot = static_cast<std::uint32_t>(resources_.size());
-  Resource resource;
+  Resource& resource = resources_.emplace_back();
   resource.number = number;
   resource.remaining = capacity;
   resource.spare = capacity;
-  resources_.push_back(resource);
   return slot;
 }
 

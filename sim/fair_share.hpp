@@ -61,8 +61,14 @@ struct FairShare {
 /// rate / divisor. Requires: divisor > 0. Throws: std::overflow_error if the denominator exceeds 64 bits.
 [[nodiscard]] Rate divided(Rate rate, std::uint32_t divisor);
 
+/// The same where a or the rate is a fraction.
+[[nodiscard]] std::int64_t fractional_take(const ResourceUse& use, Rate rate);
+
 /// a · rate, rounded up: what a single flow takes of a resource.
-[[nodiscard]] std::int64_t single_take(const ResourceUse& use, Rate rate);
+[[nodiscard]] inline std::int64_t single_take(const ResourceUse& use, Rate rate) {
+  const bool whole = use.numerator == use.denominator && rate.denominator == 1;
+  return whole ? rate.numerator : fractional_take(use, rate);
+}
 
 /// Solves many small systems without allocating each time.
 class FairShareSolver {

@@ -22,6 +22,7 @@ PathId FlowNetwork::open(const Route& route, std::span<const std::uint32_t> crow
   for (const RouteHop& hop : route.hops) {
     largest_denominator_ = std::max<std::int64_t>(largest_denominator_, hop.share_denominator);
   }
+  ++opened_;
   const PathId path = paths_.open(route, crowds);
   const auto hops = paths_.hops(path);
   groups_.join(hops);
@@ -57,6 +58,7 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Trans
   weighted_ = weighted_ || terms.weight != 1;
   transfer.under_way = true;
   ++under_way_;
+  ++started_in_all_;
   if (bytes == Bytes(0)) {
     transfer.departure = now;
     schedule(id);

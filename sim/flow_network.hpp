@@ -56,6 +56,13 @@ class FlowNetwork final : public Network {
   using Network::open;
   [[nodiscard]] PathId open(const Route& route, std::span<const std::uint32_t> crowds) override;
   void close(PathId path) override;
+  [[nodiscard]] std::span<const ResourceUse> hops(PathId path) const override {
+    return paths_.hops(path);
+  }
+  void expect(std::size_t paths) override {
+    paths_.expect(paths);
+    transfers_.expect(paths);
+  }
   /// Complexity: O(hops), without allocation once the run is warm.
   void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;
   [[nodiscard]] LinkId add_resource(Bandwidth capacity) override;
@@ -98,13 +105,14 @@ class FlowNetwork final : public Network {
     PathId path;
     std::uint32_t tag = 0;
     std::uint32_t generation = 0;  ///< grows whenever its departure event is out of date
-    bool of_link = false;    ///< shares its bottleneck; else its bottleneck is its narrowest link
-    bool booked = false;     ///< in what its links give; not before it shares one
-    bool scheduled = false;  ///< its departure event of this generation is in the queue
-    bool capacity_changed = false;  ///< has an entry in alone_
-    bool under_way = false;
-    bool grouped = false;  ///< among the few of its group; then on no link's list
+    bool of_link : 1 = false;  ///< shares its bottleneck; else its bottleneck is its narrowest link
+    bool booked : 1 = false;   ///< in what its links give; not before it shares one
+    bool scheduled : 1 = false;         ///< its departure event of this generation is in the queue
+    bool capacity_changed : 1 = false;  ///< has an entry in alone_
+    bool under_way : 1 = false;
+    bool grouped : 1 = false;  ///< among the few of its group; then on no link's list
   };
+  static_assert(sizeof(Transfer) == 128, "two cache lines: there may be millions");
   /// A transfer on a link; out of date when the births differ.
   struct Occupant {
     TransferId transfer;
@@ -223,6 +231,9 @@ class FlowNetwork final : public Network {
   void settle_group(FlowGroup& group);
   void share_alone(TransferId id);
   void share_among_few(const FlowGroup& group);
+  /// Whether the same flows may meet again. Where hardly a route is used twice, they cannot.
+  [[nodiscard]] bool routes_repeat() const { return started_in_all_ >= 2 * opened_; }
+  void list_uses(const Transfer& transfer);
   [[nodiscard]] std::span<const KnownShares::Share> solve_few(const FlowGroup& group);
   void note_start(const Transfer& transfer);
 
@@ -230,6 +241,7 @@ class FlowNetwork final : public Network {
   [[nodiscard]] Solution alone(TransferId id);
   void settle_started();
   void settle_searched();
+  void expect_bottlenecks();
   void book_those_alone(LinkId link);
   void book(Transfer& transfer, Rate before, Rate after);
   void search_components();
@@ -276,8 +288,10 @@ class FlowNetwork final : public Network {
   std::vector<LinkMark> marks_;                     ///< by link
   std::unordered_map<std::uint32_t, Alone> alone_;  ///< by TransferId; never iterated over
   std::size_t under_way_ = 0;
-  std::uint64_t search_ = 0;        ///< number of the present search
-  std::uint64_t first_search_ = 0;  ///< of this settle()
+  std::uint64_t opened_ = 0;          ///< routes, and
+  std::uint64_t started_in_all_ = 0;  ///< transfers, up to now
+  std::uint64_t search_ = 0;          ///< number of the present search
+  std::uint64_t first_search_ = 0;    ///< of this settle()
 
   // How far levels may fall by rounding; see link_take.hpp.
   std::int64_t drift_ = 64;
@@ -306,6 +320,7 @@ class FlowNetwork final : public Network {
   std::vector<std::size_t> use_ends_;  ///< in uses_, by position in components_
   std::vector<FairShareFlow> flows_;
   std::vector<FairShare> shares_;
+  std::vector<KnownShares::Share> once_;  ///< of few, not to be remembered
   std::vector<NearLink> near_links_;
   std::vector<std::int64_t> near_capacities_;        ///< by link: what the others leave of it
   std::vector<std::pair<TransferId, Rate>> others_;  ///< of a link

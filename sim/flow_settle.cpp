@@ -324,6 +324,28 @@ void FlowNetwork::settle_started() {
   }
 }
 
+/// Where many start at once, links that would bind if all on them went as fast as they can alone are solved for
+/// at once, rather than after a solution without them has turned out to use them up. With or without such a
+/// link that does not bind in the end, the rates are the same.
+void FlowNetwork::expect_bottlenecks() {
+  for (const TransferId id : to_solve_) {
+    const Transfer& transfer = transfers_[id];
+    if (transfer.booked) {
+      continue;
+    }
+    const Rate most = paths_.full_rate(transfer.path).rate;
+    for (const ResourceUse& hop : paths_.hops(transfer.path)) {
+      const std::uint64_t all = links_[hop.resource].transfers;
+      const auto capacity = static_cast<U128>(paths_.capacities()[hop.resource]);
+      if (all > 1 && !marks_[hop.resource].dirty &&
+          static_cast<U128>(single_take(hop, most)) * all > capacity) {
+        list(LinkId(hop.resource));
+        mark_dirty(LinkId(hop.resource));
+      }
+    }
+  }
+}
+
 void FlowNetwork::settle() {
   first_search_ = search_ + 1;
   settle_successors();
@@ -354,6 +376,7 @@ void FlowNetwork::settle_searched() {
     }
   }
   first_search_ = search_ + 1;
+  expect_bottlenecks();
   do {
     search_components();
     solve_components();

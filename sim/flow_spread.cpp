@@ -22,8 +22,9 @@ namespace collsim {
 
 namespace {
 
-/// Transfers up to which it is tried, and rounds.
+/// Transfers up to which it is tried, links with a change, and rounds.
 constexpr std::size_t most_reached = 96;
+constexpr std::size_t most_dirty = 4096;
 constexpr int most_rounds = 16;
 
 bool is_less(Rate a, Rate b) { return compare(a, b) < 0; }
@@ -244,7 +245,7 @@ bool FlowNetwork::spread_over_ties() {
 }
 
 bool FlowNetwork::settle_near() {
-  if (weighted_ || narrow_ || to_solve_.size() > most_reached || dirty_.size() > most_reached) {
+  if (weighted_ || narrow_ || to_solve_.size() > most_reached || dirty_.size() > most_dirty) {
     return false;
   }
   ++search_;

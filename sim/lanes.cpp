@@ -67,6 +67,8 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
   }
   operation->ranks[ranks].first_lane = lanes;
   operation->lanes.resize(lanes);
+  routes_.expect(lanes);
+  messages_.expect(lanes);
 
   std::uint32_t groups = 0;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {

@@ -8,7 +8,7 @@ namespace collsim {
 
 namespace {
 
-constexpr std::size_t legs_of_gpu = 16;
+constexpr std::size_t legs_of_gpu = 32;
 constexpr std::size_t first_legs = 64;
 constexpr std::size_t ways =
     4;  ///< places where a leg may stand: those of numbers alike but for the last bits
