@@ -151,13 +151,16 @@ void FlowNetwork::spread_over(std::size_t number) {
     return;
   }
   list_others(near.link);
-  Rate highest;
-  for (const auto& [transfer, rate] : others_) {
-    highest = is_less(highest, rate) ? rate : highest;
-  }
+  // Whom another link held back, that one still does unless it has changed, too: then it is asked itself.
+  const auto held_back_here = [&](TransferId id) {
+    const Transfer& transfer = transfers_[id];
+    const bool solved =
+        transfer.solution < solutions_.size() && solutions_[transfer.solution].transfer == id;
+    return near.link == (solved ? solutions_[transfer.solution].bottleneck : transfer.bottleneck);
+  };
   Rate below;
   for (const auto& [transfer, rate] : others_) {
-    const bool first = held_back && !is_well_below(rate, highest, drift_);
+    const bool first = held_back && held_back_here(transfer);
     const bool joins = as_high && !is_well_below(rate, near.top, drift_) &&
                        (used_up || !is_well_below(near.top, rate, drift_));
     if (first || joins) {
