@@ -108,7 +108,7 @@ class Scores(Validate):
         small, large = self.predicted(4 * KiB, 32 * MiB, launch="")
         file = self.measured(run([(4 * KiB, small + 2.5), (32 * MiB, large + 2.5)], launch=""))
         result = self.json(*H100, file, "--fit-launch", "--plot", "p.svg")
-        self.assertEqual(result["launch_offsets"], [{"machine": "m", "offset_us": 2.5, "points": 1}])
+        self.assertEqual(result["launch_offsets"], [{"machine": "m", "launch": "unknown", "offset_us": 2.5, "points": 1}])
         self.assertLess(result["summary"]["p90_abs_error"], 1e-4)
         self.assertIn("launch offset fitted to 1 row of m: +2.50 us", self.output(*H100, file, "--fit-launch"))
         self.assertIn("launch +2.50 us", (self.folder / "p.svg").read_text(encoding="utf-8"))
