@@ -62,6 +62,11 @@ U128 divide_up(U128 numerator, U128 denominator) {
   return raised / denominator;
 }
 
+/// Of a flow that is frozen at a level.
+Rate rate_at(Rate level, const FairShareFlow& flow) {
+  return flow.weight == 1 ? level : exact_rate(level.numerator, flow.weight, level.denominator);
+}
+
 /// What all single flows of `flow` take.
 std::int64_t take_of(const FairShareFlow& flow, const ResourceUse& use, Rate rate) {
   return checked_product(checked_product(single_take(use, rate), flow.multiplicity), use.crowd);
@@ -69,7 +74,7 @@ std::int64_t take_of(const FairShareFlow& flow, const ResourceUse& use, Rate rat
 
 }  // namespace
 
-std::int64_t single_take(const ResourceUse& use, Rate rate) {
+std::int64_t fractional_take(const ResourceUse& use, Rate rate) {
   const U128 numerator = static_cast<U128>(rate.numerator) * use.numerator;
   const U128 denominator = static_cast<U128>(rate.denominator) * use.denominator;
   // At most what was left of the resource, so it fits.
@@ -77,6 +82,12 @@ std::int64_t single_take(const ResourceUse& use, Rate rate) {
 }
 
 Rate exact_rate(std::int64_t factor, std::int64_t other_factor, std::int64_t divisor) {
+  if (divisor == 1) {
+    return {checked_product(factor, other_factor), 1};  // nearly always
+  }
+  if (factor % divisor == 0) {
+    return {checked_product(factor / divisor, other_factor), 1};
+  }
   const std::int64_t common = std::gcd(factor, divisor);
   factor /= common;
   divisor /= common;
@@ -97,10 +108,10 @@ std::uint32_t FairShareSolver::slot_of(std::uint32_t number, std::int64_t capaci
     return slot;
   }
   slot = static_cast<std::uint32_t>(resources_.size());
-  Resource resource;
+  Resource& resource = resources_.emplace_back();
   resource.number = number;
   resource.remaining = capacity;
-  resources_.push_back(resource);
+  resource.spare = capacity;
   return slot;
 }
 
@@ -146,18 +157,104 @@ void FairShareSolver::add_cap(std::uint32_t number, const FairShareFlow& flow) {
   resources_.push_back(resource);
 }
 
+FairShareSolver::OwnLimit FairShareSolver::own_limit(std::uint32_t flow) const {
+  OwnLimit limit;
+  for (std::uint32_t use = first_use_[flow]; use < first_use_[flow + 1]; ++use) {
+    const std::uint32_t slot = slot_of_use_[use];
+    const Resource& resource = resources_[slot];
+    if (resource.flow_count != 1) {
+      continue;
+    }
+    const Rate level = share_of(resource);
+    const auto order = limit.found ? compare(level, limit.level) : std::strong_ordering::less;
+    if (order < 0 ||
+        (order == 0 && place_of(resource.number) < place_of(resources_[limit.slot].number))) {
+      limit = {level, slot, true};
+    }
+  }
+  return limit;
+}
+
+/// Takes off the resources that a flow shares what it can get of them at most.
+void FairShareSolver::spare_what_is_left(std::uint32_t flow, const FairShareFlow& definition) {
+  const OwnLimit& limit = own_limits_[flow];
+  for (std::size_t i = 0; i < definition.uses.size(); ++i) {
+    Resource& resource = resources_[slot_of_use_[first_use_[flow] + i]];
+    if (resource.flow_count == 1 || resource.spare <= 0) {
+      continue;
+    }
+    const ResourceUse& use = definition.uses[i];
+    const U128 single =
+        limit.found ? divide_up(static_cast<U128>(limit.level.numerator) * use.numerator *
+                                    definition.weight,
+                                static_cast<U128>(limit.level.denominator) * use.denominator)
+                    : static_cast<U128>(resource.spare);
+    const auto singles = std::uint64_t{definition.multiplicity} * use.crowd;
+    const auto spare = static_cast<std::uint64_t>(resource.spare);
+    const bool fits = single < spare && single * singles < spare;
+    resource.spare = fits ? static_cast<std::int64_t>(spare - single * singles) : 0;
+  }
+}
+
+bool FairShareSolver::is_limited_by_others(std::uint32_t flow) const {
+  for (std::uint32_t use = first_use_[flow]; use < first_use_[flow + 1]; ++use) {
+    const Resource& resource = resources_[slot_of_use_[use]];
+    if (resource.flow_count != 1 && resource.spare <= 0) {
+      return true;
+    }
+  }
+  return !own_limits_[flow].found;
+}
+
+/// Freezes the flows that get what is theirs alone, and finds the resources that others may have their
+/// bottlenecks in. Returns how many flows are left.
+std::size_t FairShareSolver::leave_out(std::span<const FairShareFlow> flows,
+                                       std::vector<FairShare>& shares) {
+  own_limits_.clear();
+  for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
+    own_limits_.push_back(own_limit(flow));
+    spare_what_is_left(flow, flows[flow]);
+  }
+  for (Resource& resource : resources_) {
+    resource.filled = resource.flow_count != 1 && resource.spare <= 0;
+  }
+  std::size_t left = flows.size();
+  for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
+    const OwnLimit& limit = own_limits_[flow];
+    if (is_limited_by_others(flow)) {
+      if (limit.found) {
+        resources_[limit.slot].filled = true;
+      }
+      continue;
+    }
+    const Rate level = exact_rate(limit.level.numerator, 1, limit.level.denominator);
+    shares[flow] = {rate_at(level, flows[flow]), resources_[limit.slot].number};
+    resources_[limit.slot].frozen = true;
+    flow_frozen_[flow] = 1;
+    --left;
+  }
+  return left;
+}
+
 void FairShareSolver::list_flows_of_resources(std::size_t flows) {
   std::uint32_t next = 0;
   for (Resource& resource : resources_) {
-    resource.first_flow = next;
-    next += resource.flow_count;
-    resource.flow_count = 0;
+    if (resource.filled) {
+      resource.first_flow = next;
+      next += resource.flow_count;
+      resource.flow_count = 0;
+    }
   }
   flows_of_resources_.resize(next);
   for (std::uint32_t flow = 0; flow < flows; ++flow) {
+    if (flow_frozen_[flow] != 0) {
+      continue;
+    }
     for (std::uint32_t use = first_use_[flow]; use < first_use_[flow + 1]; ++use) {
       Resource& resource = resources_[slot_of_use_[use]];
-      flows_of_resources_[resource.first_flow + resource.flow_count++] = flow;
+      if (resource.filled) {
+        flows_of_resources_[resource.first_flow + resource.flow_count++] = flow;
+      }
     }
   }
 }
@@ -232,7 +329,7 @@ void FairShareSolver::freeze(std::uint32_t flow, const FairShareFlow& definition
   for (std::size_t i = 0; i < definition.uses.size(); ++i) {
     const std::uint32_t slot = slot_of_use_[first_use_[flow] + i];
     Resource& resource = resources_[slot];
-    if (resource.frozen) {
+    if (!resource.filled || resource.frozen) {
       continue;
     }
     const ResourceUse& use = definition.uses[i];
@@ -285,15 +382,19 @@ void FairShareSolver::fill(std::span<const std::int64_t> capacities,
                            std::span<const FairShareFlow> flows, std::vector<FairShare>& shares) {
   shares.resize(flows.size());
   collect(capacities, flows);
-  list_flows_of_resources(flows.size());
   flow_frozen_.assign(flows.size(), 0);
+  std::size_t unfrozen = leave_out(flows, shares);
+  if (unfrozen == 0) {
+    return;
+  }
+  list_flows_of_resources(flows.size());
   heap_.clear();
   for (std::uint32_t slot = 0; slot < resources_.size(); ++slot) {
-    heap_.push_back(new_entry(slot));
+    if (resources_[slot].filled) {
+      heap_.push_back(new_entry(slot));
+    }
   }
   std::make_heap(heap_.begin(), heap_.end(), ComesAfter{});
-
-  std::size_t unfrozen = flows.size();
   while (unfrozen > 0) {
     find_bottlenecks();
     const Rate level =
@@ -305,10 +406,7 @@ void FairShareSolver::fill(std::span<const std::int64_t> capacities,
         if (flow_frozen_[flow] != 0) {
           continue;
         }
-        shares[flow] = {flows[flow].weight == 1
-                            ? level
-                            : exact_rate(level.numerator, flows[flow].weight, level.denominator),
-                        bottleneck.number};
+        shares[flow] = {rate_at(level, flows[flow]), bottleneck.number};
         freeze(flow, flows[flow], shares[flow]);
         --unfrozen;
       }

@@ -10,6 +10,11 @@
 // what a frozen flow takes from *other* resources is rounded: up to the next unit (2^-10 B/s) per
 // single flow, then times its multiplicity. So the takes never exceed a capacity.
 //
+// Most resources are nobody's bottleneck, and are left out before the filling starts: those that one flow
+// uses alone and that give it more than another such one, and those that could give all their flows as much
+// as these get from what they use alone. No flow gets more than that, so their shares stay above the level
+// of some flow that is not frozen, in every round: the rates are the same.
+//
 // Where that rounding eats a resource up while flows on it are not frozen yet (capacities of a few
 // units per flow), its share stays at the level of the round that did it: rates are always
 // positive. Source: Bertsekas and Gallager, Data Networks, §6.5.2 (progressive filling).
@@ -56,8 +61,14 @@ struct FairShare {
 /// rate / divisor. Requires: divisor > 0. Throws: std::overflow_error if the denominator exceeds 64 bits.
 [[nodiscard]] Rate divided(Rate rate, std::uint32_t divisor);
 
+/// The same where a or the rate is a fraction.
+[[nodiscard]] std::int64_t fractional_take(const ResourceUse& use, Rate rate);
+
 /// a · rate, rounded up: what a single flow takes of a resource.
-[[nodiscard]] std::int64_t single_take(const ResourceUse& use, Rate rate);
+[[nodiscard]] inline std::int64_t single_take(const ResourceUse& use, Rate rate) {
+  const bool whole = use.numerator == use.denominator && rate.denominator == 1;
+  return whole ? rate.numerator : fractional_take(use, rate);
+}
 
 /// Solves many small systems without allocating each time.
 class FairShareSolver {
@@ -89,7 +100,9 @@ class FairShareSolver {
     std::int64_t remaining = 0;  ///< capacity - frozen
     std::int64_t load = 0;   ///< sum of weight·multiplicity·a over unfrozen flows, times scale
     std::int64_t scale = 1;  ///< common denominator of its flows' a
+    std::int64_t spare = 0;  ///< what its flows leave of it at least; 0: perhaps nothing
     Rate floor{0, 1};        ///< its share where rounding ate it up
+    bool filled = false;     ///< may be a bottleneck, and so is not left out
     bool frozen = false;
     bool touched = false;  ///< in this round
     bool raised = false;   ///< its share has grown since its entry was made, or is the same
@@ -104,12 +117,23 @@ class FairShareSolver {
     std::uint32_t entry = 0;
   };
 
+  /// What a flow gets at most, by the narrowest resource that it uses alone (of equals, the first in order).
+  struct OwnLimit {
+    Rate level;              ///< by weight
+    std::uint32_t slot = 0;  ///< of that resource
+    bool found = false;
+  };
+
   /// What solve() does, with shorter messages.
   void fill(std::span<const std::int64_t> capacities, std::span<const FairShareFlow> flows,
             std::vector<FairShare>& shares);
   void collect(std::span<const std::int64_t> capacities, std::span<const FairShareFlow> flows);
   std::uint32_t slot_of(std::uint32_t number, std::int64_t capacity);
   void add_cap(std::uint32_t number, const FairShareFlow& flow);
+  [[nodiscard]] OwnLimit own_limit(std::uint32_t flow) const;
+  void spare_what_is_left(std::uint32_t flow, const FairShareFlow& definition);
+  [[nodiscard]] bool is_limited_by_others(std::uint32_t flow) const;
+  std::size_t leave_out(std::span<const FairShareFlow> flows, std::vector<FairShare>& shares);
   void list_flows_of_resources(std::size_t flows);
   [[nodiscard]] std::uint32_t place_of(std::uint32_t number) const {
     return number < order_.size() ? order_[number] : number;
@@ -127,8 +151,9 @@ class FairShareSolver {
   std::vector<std::uint32_t> first_use_;         ///< by flow, and the end
   std::vector<std::uint32_t> slot_of_use_;       ///< by flow, then by use
   std::vector<std::uint32_t> flows_of_resources_;
-  std::vector<Entry> heap_;         ///< least share first
-  std::vector<Entry> bottlenecks_;  ///< of this round, in the order of ties
+  std::vector<OwnLimit> own_limits_;  ///< by flow
+  std::vector<Entry> heap_;           ///< least share first
+  std::vector<Entry> bottlenecks_;    ///< of this round, in the order of ties
   std::span<const std::uint32_t> order_;
   std::vector<std::uint32_t> touched_;
   std::vector<std::uint8_t> flow_frozen_;

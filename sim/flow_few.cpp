@@ -94,7 +94,10 @@ void FlowNetwork::share_alone(TransferId id) {
 /// What comes next in the group changes it, and then all of them are looked at again: so only those that
 /// depart first are in the event queue.
 void FlowNetwork::share_among_few(const FlowGroup& group) {
-  std::span<const KnownShares::Share> shares = known_.find(group.kinds, group.hash);
+  std::span<const KnownShares::Share> shares;
+  if (routes_repeat()) {
+    shares = known_.find(group.kinds, group.hash);
+  }
   if (shares.empty()) {
     shares = solve_few(group);
   }
@@ -116,15 +119,44 @@ void FlowNetwork::share_among_few(const FlowGroup& group) {
   }
 }
 
+/// Adds to uses_ what a transfer uses of links that may hold it back. Of those that it has for itself, only the
+/// narrowest of its route can: where that one is shared it gives less than they do.
+void FlowNetwork::list_uses(const Transfer& transfer) {
+  const bool crowded = paths_.is_crowded(transfer.path);
+  const std::uint32_t narrowest = paths_.full_rate(transfer.path).link.value();
+  for (const ResourceUse& hop : paths_.hops(transfer.path)) {
+    const bool shared = usage_.flows(LinkId(hop.resource)) > transfer.terms.multiplicity;
+    if (crowded || shared || hop.resource == narrowest) {
+      uses_.push_back(hop);
+    }
+  }
+  use_ends_.push_back(uses_.size());
+}
+
 std::span<const KnownShares::Share> FlowNetwork::solve_few(const FlowGroup& group) {
   flows_.clear();
+  uses_.clear();
+  use_ends_.clear();
   for (const TransferId id : group.transfers) {
-    const Transfer& transfer = transfers_[id];
-    flows_.push_back({paths_.hops(transfer.path), transfer.terms.weight,
-                      transfer.terms.multiplicity, transfer.terms.cap.units()});
+    list_uses(transfers_[id]);
+  }
+  std::size_t first_use = 0;
+  for (std::size_t i = 0; i < group.transfers.size(); ++i) {
+    const TransferTerms& terms = transfers_[group.transfers[i]].terms;
+    flows_.push_back({{uses_.data() + first_use, use_ends_[i] - first_use},
+                      terms.weight,
+                      terms.multiplicity,
+                      terms.cap.units()});
+    first_use = use_ends_[i];
   }
   solver_.solve(paths_.capacities(), flows_, shares_);
-  const std::span<KnownShares::Share> known = known_.add(group.kinds, group.hash);
+  std::span<KnownShares::Share> known;
+  if (routes_repeat()) {
+    known = known_.add(group.kinds, group.hash);
+  } else {
+    once_.resize(group.transfers.size());
+    known = once_;
+  }
   for (std::size_t i = 0; i < known.size(); ++i) {
     const FairShare& share = shares_[i];
     const bool of_link = share.bottleneck < links_.size();

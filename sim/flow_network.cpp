@@ -22,6 +22,7 @@ PathId FlowNetwork::open(const Route& route, std::span<const std::uint32_t> crow
   for (const RouteHop& hop : route.hops) {
     largest_denominator_ = std::max<std::int64_t>(largest_denominator_, hop.share_denominator);
   }
+  ++opened_;
   const PathId path = paths_.open(route, crowds);
   const auto hops = paths_.hops(path);
   groups_.join(hops);
@@ -57,6 +58,7 @@ void FlowNetwork::start(PathId path, Bytes bytes, std::uint32_t tag, const Trans
   weighted_ = weighted_ || terms.weight != 1;
   transfer.under_way = true;
   ++under_way_;
+  ++started_in_all_;
   if (bytes == Bytes(0)) {
     transfer.departure = now;
     schedule(id);
@@ -90,7 +92,7 @@ void FlowNetwork::enter_links(TransferId id) {
     if (state.transfers == 0) {
       mark.listed = mark.dirty;
     } else if (state.occupants.size() > 2 * std::size_t{state.transfers} + 16) {
-      drop_departed(state);
+      drop_stale(state);
     }
     if (mark.listed) {
       transfer.listed_hops |= bit_of(position);
@@ -100,22 +102,32 @@ void FlowNetwork::enter_links(TransferId id) {
   }
 }
 
-void FlowNetwork::leave_links(const Transfer& transfer) {
-  for (const ResourceUse& hop : paths_.hops(transfer.path)) {
-    const LinkId link(hop.resource);
-    LinkState& state = links_[link.index()];
+void FlowNetwork::leave_links(PathId path) {
+  for (const ResourceUse& hop : paths_.hops(path)) {
+    LinkState& state = links_[hop.resource];
     --state.transfers;
     if (state.transfers == 0) {
       state.occupants.clear();
-    } else if (transfer.booked && marks_[link.index()].binds) {
-      mark_dirty(link);
-    }
-    if (transfer.booked) {
-      state.take.leave(hop, transfer.terms, single_take(hop, transfer.rate));
-      --state.booked;
-      update_binds(link);
     }
   }
+}
+
+void FlowNetwork::give_back_shares(const Departed& departed) {
+  for (const ResourceUse& hop : paths_.hops(departed.path)) {
+    const LinkId link(hop.resource);
+    LinkState& state = links_[link.index()];
+    if (state.transfers != 0 && marks_[link.index()].binds) {
+      mark_dirty(link);
+    }
+    state.take.leave(hop, departed.terms, single_take(hop, departed.rate));
+    --state.booked;
+    update_binds(link);
+  }
+}
+
+void FlowNetwork::close(PathId path) {
+  leave_path(path);
+  paths_.close(path);
 }
 
 std::optional<Departure> FlowNetwork::depart(const Event& event) {
@@ -148,7 +160,11 @@ std::optional<Departure> FlowNetwork::depart(const Event& event) {
       leave_group(id);
     } else {
       --groups_[group_of(transfer)].searched;
-      leave_links(transfer);
+      if (transfer.booked) {
+        remember_departed(transfer);
+      } else {
+        leave_links(transfer.path);
+      }
     }
   }
   ++transfer.birth;
@@ -185,7 +201,7 @@ void FlowNetwork::apply_capacity_changes() {
   ++search_;
   for (const CapacityChange& change : changes_) {
     LinkState& state = links_[change.link.index()];
-    drop_departed(state);
+    drop_stale(state);
     for (const Occupant& occupant : state.occupants) {
       Transfer& transfer = transfers_[occupant.transfer];
       if (transfer.visited == search_ || transfer.start == queue_->now()) {

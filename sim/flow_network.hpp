@@ -11,6 +11,10 @@
 // down) only when its rate becomes another fraction, never because it was solved again, so results do
 // not depend on what happens to others that leaves its rate alone.
 //
+// Where a transfer departs and another one of its path and terms starts at the same instant, as messages of a
+// connection follow each other, who shares what has not changed: the new one takes the old one's place and rate
+// (see flow_successors.cpp).
+//
 // Of the transfers with one bottleneck only the earliest to depart are in the event queue: whatever
 // comes before the next ones changes what the link gives, and then they are looked at again.
 //
@@ -51,7 +55,14 @@ class FlowNetwork final : public Network {
 
   using Network::open;
   [[nodiscard]] PathId open(const Route& route, std::span<const std::uint32_t> crowds) override;
-  void close(PathId path) override { paths_.close(path); }
+  void close(PathId path) override;
+  [[nodiscard]] std::span<const ResourceUse> hops(PathId path) const override {
+    return paths_.hops(path);
+  }
+  void expect(std::size_t paths) override {
+    paths_.expect(paths);
+    transfers_.expect(paths);
+  }
   /// Complexity: O(hops), without allocation once the run is warm.
   void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;
   [[nodiscard]] LinkId add_resource(Bandwidth capacity) override;
@@ -94,13 +105,14 @@ class FlowNetwork final : public Network {
     PathId path;
     std::uint32_t tag = 0;
     std::uint32_t generation = 0;  ///< grows whenever its departure event is out of date
-    bool of_link = false;    ///< shares its bottleneck; else its bottleneck is its narrowest link
-    bool booked = false;     ///< in what its links give; not before it shares one
-    bool scheduled = false;  ///< its departure event of this generation is in the queue
-    bool capacity_changed = false;  ///< has an entry in alone_
-    bool under_way = false;
-    bool grouped = false;  ///< among the few of its group; then on no link's list
+    bool of_link : 1 = false;  ///< shares its bottleneck; else its bottleneck is its narrowest link
+    bool booked : 1 = false;   ///< in what its links give; not before it shares one
+    bool scheduled : 1 = false;         ///< its departure event of this generation is in the queue
+    bool capacity_changed : 1 = false;  ///< has an entry in alone_
+    bool under_way : 1 = false;
+    bool grouped : 1 = false;  ///< among the few of its group; then on no link's list
   };
+  static_assert(sizeof(Transfer) == 128, "two cache lines: there may be millions");
   /// A transfer on a link; out of date when the births differ.
   struct Occupant {
     TransferId transfer;
@@ -143,6 +155,17 @@ class FlowNetwork final : public Network {
     bool of_link = false;  ///< see Transfer
     Rate rate;
   };
+  /// A transfer that has departed at this instant, and is still in the books of its links.
+  struct Departed {
+    PathId path;
+    TransferTerms terms;
+    Rate rate;
+    LinkId bottleneck;
+    bool of_link = false;
+    bool left = false;            ///< it is no longer: somebody has its place, or it is empty
+    std::uint32_t before = none;  ///< position in departed_ of the one before it on its path
+  };
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct CapacityChange {
     LinkId link;
     Bandwidth bandwidth;
@@ -182,7 +205,19 @@ class FlowNetwork final : public Network {
   void advance_alone(TransferId id, Rate full_rate);
   [[nodiscard]] Duration wire_time(TransferId id);
   void enter_links(TransferId id);
-  void leave_links(const Transfer& transfer);
+  void leave_links(PathId path);
+  void give_back_shares(const Departed& departed);
+  void drop_stale(LinkState& state) const;
+
+  // flow_successors.cpp: transfers that follow those of their path
+  void remember_departed(const Transfer& transfer);
+  void leave_for_good(Departed& departed);
+  void leave_path(PathId path);
+  [[nodiscard]] Departed* predecessor(const Transfer& transfer);
+  void take_place(TransferId id, Departed& predecessor);
+  void settle_successors();
+  void schedule_earliest(LinkId link);
+  void schedule_behind_successors();
 
   // flow_few.cpp: groups of links with few transfers
   [[nodiscard]] std::uint32_t group_of(const Transfer& transfer) const {
@@ -196,12 +231,17 @@ class FlowNetwork final : public Network {
   void settle_group(FlowGroup& group);
   void share_alone(TransferId id);
   void share_among_few(const FlowGroup& group);
+  /// Whether the same flows may meet again. Where hardly a route is used twice, they cannot.
+  [[nodiscard]] bool routes_repeat() const { return started_in_all_ >= 2 * opened_; }
+  void list_uses(const Transfer& transfer);
   [[nodiscard]] std::span<const KnownShares::Share> solve_few(const FlowGroup& group);
   void note_start(const Transfer& transfer);
 
   [[nodiscard]] bool shares_no_link(const Transfer& transfer) const;
   [[nodiscard]] Solution alone(TransferId id);
   void settle_started();
+  void settle_searched();
+  void expect_bottlenecks();
   void book_those_alone(LinkId link);
   void book(Transfer& transfer, Rate before, Rate after);
   void search_components();
@@ -233,7 +273,6 @@ class FlowNetwork final : public Network {
                                                     bool& unsure) const;
   void take_near_solution();
 
-  void drop_departed(LinkState& state) const;
   void set_rate(Transfer& transfer, const Solution& solution);
   void schedule(TransferId id);
 
@@ -249,8 +288,10 @@ class FlowNetwork final : public Network {
   std::vector<LinkMark> marks_;                     ///< by link
   std::unordered_map<std::uint32_t, Alone> alone_;  ///< by TransferId; never iterated over
   std::size_t under_way_ = 0;
-  std::uint64_t search_ = 0;        ///< number of the present search
-  std::uint64_t first_search_ = 0;  ///< of this settle()
+  std::uint64_t opened_ = 0;          ///< routes, and
+  std::uint64_t started_in_all_ = 0;  ///< transfers, up to now
+  std::uint64_t search_ = 0;          ///< number of the present search
+  std::uint64_t first_search_ = 0;    ///< of this settle()
 
   // How far levels may fall by rounding; see link_take.hpp.
   std::int64_t drift_ = 64;
@@ -264,6 +305,10 @@ class FlowNetwork final : public Network {
   std::vector<LinkId> dirty_;  ///< links whose flows have to be solved again
   std::vector<CapacityChange> changes_;
   std::vector<std::uint32_t> changed_groups_;
+  std::vector<Departed> departed_;
+  std::vector<std::uint32_t>
+      departed_on_path_;              ///< by path: position of the last one in departed_, or none
+  std::vector<LinkId> succeeded_on_;  ///< bottlenecks of those whose place was taken
 
   // The settle() at hand; kept to reuse the memory.
   std::vector<TransferId> to_solve_;         ///< started, and sharing links
@@ -275,6 +320,7 @@ class FlowNetwork final : public Network {
   std::vector<std::size_t> use_ends_;  ///< in uses_, by position in components_
   std::vector<FairShareFlow> flows_;
   std::vector<FairShare> shares_;
+  std::vector<KnownShares::Share> once_;  ///< of few, not to be remembered
   std::vector<NearLink> near_links_;
   std::vector<std::int64_t> near_capacities_;        ///< by link: what the others leave of it
   std::vector<std::pair<TransferId, Rate>> others_;  ///< of a link

@@ -60,7 +60,7 @@ FlowNetwork::Solution FlowNetwork::alone(TransferId id) {
   return {id, narrowest, false, capped ? cap : full};
 }
 
-void FlowNetwork::drop_departed(LinkState& state) const {
+void FlowNetwork::drop_stale(LinkState& state) const {
   std::erase_if(state.occupants, [this](const Occupant& occupant) {
     return transfers_[occupant.transfer].birth != occupant.birth;
   });
@@ -90,7 +90,7 @@ void FlowNetwork::book_those_alone(LinkId link) {
     return;
   }
   if (state.occupants.size() != state.transfers) {
-    drop_departed(state);
+    drop_stale(state);
   }
   Transfer& first = transfers_[state.occupants.front().transfer];
   if (first.rate.numerator > 0) {
@@ -120,7 +120,7 @@ void FlowNetwork::visit(LinkId link) {
   LinkState& state = links_[link.index()];
   marks_[link.index()].visited = search_;
   if (state.occupants.size() != state.transfers) {
-    drop_departed(state);
+    drop_stale(state);
   }
   constexpr std::size_t ahead = 4;
   for (std::size_t i = 0; i < state.occupants.size(); ++i) {
@@ -324,8 +324,31 @@ void FlowNetwork::settle_started() {
   }
 }
 
+/// Where many start at once, links that would bind if all on them went as fast as they can alone are solved for
+/// at once, rather than after a solution without them has turned out to use them up. With or without such a
+/// link that does not bind in the end, the rates are the same.
+void FlowNetwork::expect_bottlenecks() {
+  for (const TransferId id : to_solve_) {
+    const Transfer& transfer = transfers_[id];
+    if (transfer.booked) {
+      continue;
+    }
+    const Rate most = paths_.full_rate(transfer.path).rate;
+    for (const ResourceUse& hop : paths_.hops(transfer.path)) {
+      const std::uint64_t all = links_[hop.resource].transfers;
+      const auto capacity = static_cast<U128>(paths_.capacities()[hop.resource]);
+      if (all > 1 && !marks_[hop.resource].dirty &&
+          static_cast<U128>(single_take(hop, most)) * all > capacity) {
+        list(LinkId(hop.resource));
+        mark_dirty(LinkId(hop.resource));
+      }
+    }
+  }
+}
+
 void FlowNetwork::settle() {
   first_search_ = search_ + 1;
+  settle_successors();
   settle_groups();
   if (!changes_.empty()) {
     apply_capacity_changes();
@@ -333,9 +356,14 @@ void FlowNetwork::settle() {
   if (!started_.empty()) {
     settle_started();
   }
-  if (dirty_.empty() && to_solve_.empty()) {
-    return;
+  if (!dirty_.empty() || !to_solve_.empty()) {
+    settle_searched();
   }
+  schedule_behind_successors();
+}
+
+/// Those whose links others are on.
+void FlowNetwork::settle_searched() {
   fuller_.clear();  // what was booked up to here has not changed
   constexpr int most_attempts = 8;
   int attempts = 0;
@@ -348,6 +376,7 @@ void FlowNetwork::settle() {
     }
   }
   first_search_ = search_ + 1;
+  expect_bottlenecks();
   do {
     search_components();
     solve_components();

@@ -22,8 +22,9 @@ namespace collsim {
 
 namespace {
 
-/// Transfers up to which it is tried, and rounds.
+/// Transfers up to which it is tried, links with a change, and rounds.
 constexpr std::size_t most_reached = 96;
+constexpr std::size_t most_dirty = 4096;
 constexpr int most_rounds = 16;
 
 bool is_less(Rate a, Rate b) { return compare(a, b) < 0; }
@@ -150,13 +151,16 @@ void FlowNetwork::spread_over(std::size_t number) {
     return;
   }
   list_others(near.link);
-  Rate highest;
-  for (const auto& [transfer, rate] : others_) {
-    highest = is_less(highest, rate) ? rate : highest;
-  }
+  // Whom another link held back, that one still does unless it has changed, too: then it is asked itself.
+  const auto held_back_here = [&](TransferId id) {
+    const Transfer& transfer = transfers_[id];
+    const bool solved =
+        transfer.solution < solutions_.size() && solutions_[transfer.solution].transfer == id;
+    return near.link == (solved ? solutions_[transfer.solution].bottleneck : transfer.bottleneck);
+  };
   Rate below;
   for (const auto& [transfer, rate] : others_) {
-    const bool first = held_back && !is_well_below(rate, highest, drift_);
+    const bool first = held_back && held_back_here(transfer);
     const bool joins = as_high && !is_well_below(rate, near.top, drift_) &&
                        (used_up || !is_well_below(near.top, rate, drift_));
     if (first || joins) {
@@ -174,7 +178,7 @@ void FlowNetwork::spread_over(std::size_t number) {
 void FlowNetwork::list_others(LinkId link) {
   LinkState& state = links_[link.index()];
   if (state.occupants.size() != state.transfers) {
-    drop_departed(state);
+    drop_stale(state);
   }
   others_.clear();
   for (const Occupant& occupant : state.occupants) {
@@ -244,7 +248,7 @@ bool FlowNetwork::spread_over_ties() {
 }
 
 bool FlowNetwork::settle_near() {
-  if (weighted_ || narrow_ || to_solve_.size() > most_reached || dirty_.size() > most_reached) {
+  if (weighted_ || narrow_ || to_solve_.size() > most_reached || dirty_.size() > most_dirty) {
     return false;
   }
   ++search_;

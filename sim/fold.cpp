@@ -8,6 +8,7 @@
 
 #include "sim/fold_graph.hpp"
 #include "sim/fold_shift.hpp"
+#include "sim/slots_alike.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
@@ -58,7 +59,9 @@ FoldJobs jobs_of(const Cluster& cluster, const Workload& workload) {
       }
       taken[gpu.index()] = true;
     }
-    result.jobs.push_back({collective->program, collective->communicator, 0, {}});
+    FoldJob& job = result.jobs.emplace_back();
+    job.program = collective->program;
+    job.communicator = collective->communicator;
   }
   return result;
 }
@@ -77,11 +80,31 @@ Partition stable_partition(const LabelledGraph& graph) {
   return std::move(*partition);
 }
 
-/// The program in which a lane stands for its class.
-std::shared_ptr<const FoldedProgram> folded_program(const FoldJob& job,
+/// Fills in which groups stand for those of the first rank. False: lanes that stand for those of one group are
+/// of several.
+bool fill_groups(const FoldJob& job, const RankFolding& folding, RankClass& ranks) {
+  for (std::uint32_t number = 0; number < job.lanes(ranks.first.value()); ++number) {
+    const LaneClass& its_class = ranks.lanes[folding.class_of_lane(ranks.first, number)];
+    const std::uint32_t group = job.program->lane(ranks.first, number).group;
+    const std::uint32_t of_class = job.program->lane(ranks.first, its_class.lane).group;
+    if (group >= ranks.group_of_group.size()) {
+      ranks.group_of_group.resize(std::size_t{group} + 1, no_index);
+    }
+    std::uint32_t& stands_for = ranks.group_of_group[group];
+    if (stands_for != no_index && stands_for != of_class) {
+      return false;
+    }
+    stands_for = of_class;
+  }
+  return true;
+}
+
+/// The program in which a lane stands for its class. Null: groups of lanes cannot be told by those.
+std::shared_ptr<const FoldedProgram> folded_program(const Cluster& cluster,
+                                                    const RunOptions& options, const FoldJob& job,
                                                     const Partition& partition) {
   std::vector<RankClass> classes;
-  std::vector<std::uint32_t> class_of_rank;
+  RankFolding folding;
   std::vector<std::uint32_t> number(partition.classes, no_index);  // of classes of ranks, lanes
   std::vector<std::uint32_t> sizes(partition.classes);
   for (const std::uint32_t its : partition.of_vertex) {
@@ -91,22 +114,31 @@ std::shared_ptr<const FoldedProgram> folded_program(const FoldJob& job,
     std::uint32_t& its = number[partition.of_vertex[job.first_rank + rank]];
     if (its == no_index) {
       its = static_cast<std::uint32_t>(classes.size());
-      RankClass ranks;
-      ranks.first = Rank(rank);
-      for (std::uint32_t lane = 0; lane < job.lanes(rank); ++lane) {
-        const std::uint32_t of_lane = partition.of_vertex[job.first_lane[rank] + lane];
-        if (number[of_lane] == no_index) {
-          number[of_lane] = static_cast<std::uint32_t>(ranks.lanes.size());
-          ranks.lanes.push_back({Rank(rank), lane, sizes[of_lane]});
-        }
-        ranks.class_of_lane.push_back(number[of_lane]);
-      }
-      classes.push_back(std::move(ranks));
+      classes.push_back({Rank(rank), {}});
     }
-    class_of_rank.push_back(its);
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t lane = 0; lane < job.lanes(rank); ++lane) {
+      const std::uint32_t of_lane = partition.of_vertex[job.first_lane[rank] + lane];
+      if (number[of_lane] == no_index) {
+        std::vector<LaneClass>& lanes = classes[its].lanes;
+        number[of_lane] = static_cast<std::uint32_t>(lanes.size());
+        lanes.push_back({Rank(rank), lane, sizes[of_lane]});
+      }
+      order.push_back(number[of_lane]);
+    }
+    folding.add(Rank(its), std::move(order));
   }
-  return std::make_shared<FoldedProgram>(job.program, job.communicator, std::move(classes),
-                                         std::move(class_of_rank));
+  for (RankClass& ranks : classes) {
+    if (job.joins && !fill_groups(job, folding, ranks)) {
+      return nullptr;
+    }
+  }
+  auto program = std::make_shared<FoldedProgram>(job.program, job.communicator, std::move(classes),
+                                                 std::move(folding));
+  if (options.costs != nullptr) {
+    find_slots_alike(cluster, *program);
+  }
+  return program;
 }
 
 LinkClasses link_classes(const Cluster& cluster, const FoldGraph& graph,
@@ -168,15 +200,34 @@ struct FoldedJobs {
   LinkClasses links;
 };
 
-/// Everything compared with everything. Throws: NotFolded.
-FoldedJobs compared(const Cluster& cluster, const RunOptions& options, FoldJobs& jobs) {
-  const FoldGraph graph(cluster, options, jobs.jobs);
+/// Everything compared with everything. Absent: groups of lanes come out of order. Throws: NotFolded.
+std::optional<FoldedJobs> compared(const Cluster& cluster, const RunOptions& options,
+                                   FoldJobs& jobs, LaneOrder order) {
+  const FoldGraph graph(cluster, options, jobs.jobs, order);
   const Partition partition = stable_partition(graph.graph());
   FoldedJobs folded{{}, link_classes(cluster, graph, partition)};
   for (const FoldJob& job : jobs.jobs) {
-    folded.programs.push_back(folded_program(job, partition));
+    auto program = folded_program(cluster, options, job, partition);
+    if (program == nullptr) {
+      return std::nullopt;
+    }
+    folded.programs.push_back(std::move(program));
   }
   return folded;
+}
+
+FoldedJobs compared(const Cluster& cluster, const RunOptions& options, FoldJobs& jobs) {
+  // Of lanes that end a rank's operation together the lowest is what its next one follows.
+  const bool repeated = jobs.of_operation.size() > jobs.jobs.size();
+  for (const LaneOrder order : {LaneOrder::OfChannels, LaneOrder::OfAll}) {
+    if (repeated && order != LaneOrder::OfAll) {
+      continue;
+    }
+    if (std::optional<FoldedJobs> folded = compared(cluster, options, jobs, order)) {
+      return std::move(*folded);
+    }
+  }
+  COLLSIM_ENSURE(false, "lanes of several groups are alike");
 }
 
 /// Where that is too much, a shift of the ranks. Throws: NotFolded.

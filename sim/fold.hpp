@@ -6,8 +6,9 @@
 // proxies. They begin with what they are: a lane with its shape (lane_shape.hpp) and what costs depend
 // on, a link with its bandwidth, latency, kind and level. Then they are told apart by whom they deal
 // with: a lane by the lanes at the other ends of its slots, by its rank, by the lanes whose steps it
-// waits for and by the links of its paths with the parts of the bytes that cross them; a rank by its
-// lanes, in order; a link by the paths that cross it. In the partition that comes out,
+// waits for, by the groups that it joins and by the links of its paths with the parts of the bytes that
+// cross them; a group by its lanes, in order; a rank by the lanes of each channel, in order; a link by the
+// paths that cross it. In the partition that comes out,
 //   (1) lanes of a class have the same shape, and slot for slot peers of the same class at the same slot;
 //   (2) their paths cross links of the same classes, in the same parts;
 //   (3) each link of a class is crossed by as many paths of a class (of lane and slot) as any other.
@@ -29,7 +30,11 @@
 // numbers of equal ones that cross each of its links (link_classes.hpp). Times of ranks and use of links
 // are those of their classes. Ties that attribution decides by number (the lowest rank that ends last,
 // the lowest lane) come out alike because the lowest of each class stands for it; of links that limit a
-// transfer alike the level counts first, which is the same for a class.
+// transfer alike the level counts first, which is the same for a class. Channels of a rank may change places
+// (the trees of a pair are each other's mirror image), since lanes of several channels never meet in such a tie:
+// where they wait for each other, or a rank runs one operation after another, all lanes have one order.
+//
+// Of lanes that stand for others, slots may be alike, too: see slots_alike.hpp.
 //
 // Not folded, and said so: runs that an observer watches or whose critical path is asked for; changes of
 // capacity; GPUs in several communicators; the memory of hosts, whose rate depends on who has

@@ -1,9 +1,11 @@
 #include "sim/fold_graph.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "sim/memory_parts.hpp"
 #include "sim/messages.hpp"
+#include "sim/step_costs.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
@@ -26,6 +28,9 @@ enum class Mark : std::uint8_t {
   Switch,
   LaneOfRank,
   RankOfLane,
+  LaneOfGroup,
+  GroupOfLane,
+  Joined,
   Awaited,
 };
 
@@ -35,9 +40,11 @@ std::uint64_t bits(Duration time) { return static_cast<std::uint64_t>(time.count
 
 }  // namespace
 
-FoldGraph::FoldGraph(const Cluster& cluster, const RunOptions& options, std::vector<FoldJob>& jobs)
+FoldGraph::FoldGraph(const Cluster& cluster, const RunOptions& options, std::vector<FoldJob>& jobs,
+                     LaneOrder order)
     : cluster_(&cluster),
       options_(&options),
+      order_(order),
       things_(cluster.graph().links().size() + cluster.graph().devices().size(), no_index),
       legs_(cluster.graph().gpus().size()),
       budget_{most_steps} {
@@ -45,16 +52,17 @@ FoldGraph::FoldGraph(const Cluster& cluster, const RunOptions& options, std::vec
     number_lanes(job);
   }
   for (std::size_t number = 0; number < jobs.size(); ++number) {
-    joins_ = false;
+    joiners_.clear();
+    across_channels_ = order_ == LaneOrder::OfAll;
     add_job(jobs[number], number);
-    if (joins_) {
-      tell_groups_apart(jobs[number]);
-    }
+    add_groups(jobs[number]);
+    add_order_of_lanes(jobs[number]);
   }
 }
 
 void FoldGraph::number_lanes(FoldJob& job) {
   job.first_rank = static_cast<Vertex>(graph_.vertices());
+  job.first_lane.clear();
   for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
     graph_.add_vertex(0);
   }
@@ -88,7 +96,6 @@ void FoldGraph::add_job(const FoldJob& job, std::size_t number) {
     graph_.set_colour(vertex, colour.value());
     for (at.lane = 0; at.lane < job.lanes(rank); ++at.lane) {
       const Vertex lane = job.first_lane[rank] + at.lane;
-      graph_.add_edge(vertex, lane, hash_of(Mark::LaneOfRank).add(at.lane).value());
       graph_.add_edge(lane, vertex, hash_of(Mark::RankOfLane).value());
       add_lane(job, number, at);
     }
@@ -111,7 +118,6 @@ void FoldGraph::add_lane(const FoldJob& job, std::size_t number, const LaneOnGpu
   if (!shape) {
     throw NotFolded{"the lanes have more steps than can be compared one by one"};
   }
-  joins_ = joins_ || shape->joins;
   const Lane lane = job.program->lane(at.rank, at.lane);
   SequenceHash colour = hash_of(Mark::Lane).add(number).add(shape->hash);
   colour.add(job.program->step_count(at.rank, at.lane));
@@ -120,7 +126,7 @@ void FoldGraph::add_lane(const FoldJob& job, std::size_t number, const LaneOnGpu
     colour.add(static_cast<std::uint64_t>(lane.protocol))
         .add(static_cast<std::uint64_t>(lane.kernel))
         .add(lane.threads);
-    if (options_->costs->share(CostItem::SimpleUnevenness) != 0) {
+    if (is_uneven(*options_->costs, lane.protocol, lane.kernel)) {
       colour.add(lane.channel % channel_sorts);
     }
   }
@@ -128,6 +134,12 @@ void FoldGraph::add_lane(const FoldJob& job, std::size_t number, const LaneOnGpu
   for (std::size_t i = 0; i < shape->awaited.size(); ++i) {
     const Vertex other = job.first_lane[at.rank.index()] + shape->awaited[i];
     graph_.add_edge(vertex, other, hash_of(Mark::Awaited).add(i).value());
+    across_channels_ =
+        across_channels_ || job.program->lane(at.rank, shape->awaited[i]).channel != lane.channel;
+  }
+  for (std::size_t i = 0; i < shape->joined.size(); ++i) {
+    joiners_.push_back({at.rank.value(), vertex, lane.channel, shape->joined[i],
+                        hash_of(Mark::Joined).add(i).value()});
   }
   for (const std::uint32_t slot : shape->send_slots) {
     add_slot(job, at, vertex, slot);
@@ -138,13 +150,62 @@ void FoldGraph::add_lane(const FoldJob& job, std::size_t number, const LaneOnGpu
   }
 }
 
-/// Where some step waits for a group, lanes that stand for others must be of the same one.
-void FoldGraph::tell_groups_apart(const FoldJob& job) {
+/// Where some step waits for a group, lanes that stand for others must be of groups that are alike.
+void FoldGraph::add_groups(FoldJob& job) {
+  job.joins = !joiners_.empty();
+  if (!job.joins) {
+    return;
+  }
+  auto joiner = joiners_.begin();
   for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
+    const auto first = static_cast<Vertex>(graph_.vertices());
+    const std::vector<LaneGroup> groups = add_groups_of_rank(job, rank);
+    for (; joiner != joiners_.end() && joiner->rank == rank; ++joiner) {
+      // Nobody waits for a group that does not exist.
+      if (joiner->group < groups.size()) {
+        graph_.add_edge(joiner->lane, first + joiner->group, joiner->label);
+        across_channels_ = across_channels_ || groups[joiner->group].channel != joiner->channel ||
+                           groups[joiner->group].mixed;
+      }
+    }
+  }
+}
+
+/// Of a group's lanes the lowest decides ties, so they have an order.
+std::vector<FoldGraph::LaneGroup> FoldGraph::add_groups_of_rank(const FoldJob& job,
+                                                                std::uint32_t rank) {
+  const auto first = static_cast<Vertex>(graph_.vertices());
+  std::vector<LaneGroup> groups;
+  for (std::uint32_t number = 0; number < job.lanes(rank); ++number) {
+    const Lane lane = job.program->lane(Rank(rank), number);
+    while (lane.group >= groups.size()) {
+      const std::uint64_t its_own = order_ == LaneOrder::OfAll ? groups.size() : 0;
+      graph_.add_vertex(hash_of(Mark::Group).add(its_own).value());
+      groups.emplace_back();
+    }
+    LaneGroup& group = groups[lane.group];
+    group.mixed = group.mixed || (group.lanes > 0 && group.channel != lane.channel);
+    group.channel = lane.channel;
+    const Vertex vertex = job.first_lane[rank] + number;
+    graph_.add_edge(first + lane.group, vertex,
+                    hash_of(Mark::LaneOfGroup).add(group.lanes++).value());
+    graph_.add_edge(vertex, first + lane.group, hash_of(Mark::GroupOfLane).value());
+  }
+  return groups;
+}
+
+/// Of a rank the lanes of a channel have an order, by which the executor decides ties; where lanes wait
+/// for lanes of other channels, all of them. Else channels may change places: what one does on a rank,
+/// another may do on the next, as with the two trees of a pair.
+void FoldGraph::add_order_of_lanes(const FoldJob& job) {
+  std::unordered_map<std::uint32_t, std::uint32_t> lanes_of_channel;
+  for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) {
+    lanes_of_channel.clear();
     for (std::uint32_t lane = 0; lane < job.lanes(rank); ++lane) {
-      graph_.add_to_colour(
-          job.first_lane[rank] + lane,
-          hash_of(Mark::Group).add(job.program->lane(Rank(rank), lane).group).value());
+      const std::uint32_t place =
+          across_channels_ ? lane : lanes_of_channel[job.program->lane(Rank(rank), lane).channel]++;
+      graph_.add_edge(job.first_rank + rank, job.first_lane[rank] + lane,
+                      hash_of(Mark::LaneOfRank).add(place).value());
     }
   }
 }

@@ -30,6 +30,7 @@ struct FoldJob {
   std::shared_ptr<const Communicator> communicator;
   LabelledGraph::Vertex first_rank = 0;
   std::vector<LabelledGraph::Vertex> first_lane;  ///< by rank, and the end
+  bool joins = false;                             ///< lanes wait for groups of lanes
 
   [[nodiscard]] std::uint32_t ranks() const {
     return static_cast<std::uint32_t>(communicator->size());
@@ -39,22 +40,36 @@ struct FoldJob {
   }
 };
 
+/// Which lanes of a rank keep their order in all that is alike: those of each channel, whose places others may take
+/// on other ranks; or all.
+enum class LaneOrder : std::uint8_t { OfChannels, OfAll };
+
 class FoldGraph {
  public:
   using Vertex = LabelledGraph::Vertex;
 
   /// Fills in the jobs' vertices. Throws: NotFolded; what programs and routes throw that make no sense.
-  FoldGraph(const Cluster& cluster, const RunOptions& options, std::vector<FoldJob>& jobs);
+  FoldGraph(const Cluster& cluster, const RunOptions& options, std::vector<FoldJob>& jobs,
+            LaneOrder order);
 
   [[nodiscard]] const LabelledGraph& graph() const { return graph_; }
   /// By link, then by device (the proxy of a GPU): its vertex, or no_index where nobody uses it.
   [[nodiscard]] const std::vector<Vertex>& things() const { return things_; }
 
  private:
+  /// A group of a rank's lanes, see Step::join.
+  struct LaneGroup {
+    std::uint32_t lanes = 0;
+    std::uint32_t channel = 0;  ///< of the last one
+    bool mixed = false;         ///< there are others
+  };
+
   void number_lanes(FoldJob& job);
   void add_job(const FoldJob& job, std::size_t number);
   void add_lane(const FoldJob& job, std::size_t number, const LaneOnGpus& at);
-  void tell_groups_apart(const FoldJob& job);
+  void add_groups(FoldJob& job);
+  [[nodiscard]] std::vector<LaneGroup> add_groups_of_rank(const FoldJob& job, std::uint32_t rank);
+  void add_order_of_lanes(const FoldJob& job);
   [[nodiscard]] WireProtocol charged_protocol(const Lane& lane) const;
   void add_slot(const FoldJob& job, const LaneOnGpus& at, Vertex vertex, std::uint32_t slot);
   [[nodiscard]] Vertex peer_of(const FoldJob& job, const LaneOnGpus& at, std::uint32_t slot) const;
@@ -66,11 +81,23 @@ class FoldGraph {
 
   const Cluster* cluster_;
   const RunOptions* options_;
+  LaneOrder order_;
   LabelledGraph graph_;
   std::vector<Vertex> things_;
   LegMemory legs_;
   StepBudget budget_;
-  bool joins_ = false;
+
+  /// A lane some of whose steps wait for a group of its rank.
+  struct Joiner {
+    std::uint32_t rank = 0;
+    Vertex lane = 0;
+    std::uint32_t channel = 0;
+    std::uint32_t group = 0;
+    std::uint64_t label = 0;
+  };
+  // Of the present job:
+  std::vector<Joiner> joiners_;   ///< by rank
+  bool across_channels_ = false;  ///< lanes wait for such of other channels
 };
 
 }  // namespace collsim::detail

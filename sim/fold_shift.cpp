@@ -175,9 +175,10 @@ bool ShiftCheck::lane_fits(std::uint32_t rank, std::uint32_t lane, const LaneLoo
   const Lane& b = its->lane;
   return its->steps == first.steps && its->shape.hash == first.shape.hash &&
          its->shape.send_slots == first.shape.send_slots &&
-         its->shape.awaited == first.shape.awaited && a.channel == b.channel &&
-         a.group == b.group && a.fifo_depth == b.fifo_depth && a.protocol == b.protocol &&
-         a.kernel == b.kernel && a.threads == b.threads && a.multiplicity == b.multiplicity;
+         its->shape.awaited == first.shape.awaited && its->shape.joined == first.shape.joined &&
+         a.channel == b.channel && a.group == b.group && a.fifo_depth == b.fifo_depth &&
+         a.protocol == b.protocol && a.kernel == b.kernel && a.threads == b.threads &&
+         a.multiplicity == b.multiplicity;
 }
 
 bool ShiftCheck::lanes_fit() {
@@ -318,16 +319,16 @@ ShiftFold ShiftCheck::orbits() const {
   for (std::uint32_t rank = 0; rank < shift_; ++rank) {
     RankClass ranks_alike;
     ranks_alike.first = Rank(rank);
-    ranks_alike.class_of_lane.resize(looks_[rank].size());
-    std::iota(ranks_alike.class_of_lane.begin(), ranks_alike.class_of_lane.end(), 0U);
     for (std::uint32_t lane = 0; lane < looks_[rank].size(); ++lane) {
       ranks_alike.lanes.push_back({Rank(rank), lane, ranks() / shift_});
     }
     classes.push_back(std::move(ranks_alike));
   }
-  std::vector<std::uint32_t> class_of_rank;
+  RankFolding folding;
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
-    class_of_rank.push_back(rank % shift_);
+    std::vector<std::uint32_t> order(looks_[rank % shift_].size());
+    std::iota(order.begin(), order.end(), 0U);
+    folding.add(Rank(rank % shift_), std::move(order));
   }
   const Graph& graph = cluster_->graph();
   const std::size_t things = graph.links().size() + graph.devices().size();
@@ -347,7 +348,7 @@ ShiftFold ShiftCheck::orbits() const {
     links.add(thing, orbit[thing]);
   }
   return {std::make_shared<FoldedProgram>(job_->program, job_->communicator, std::move(classes),
-                                          std::move(class_of_rank)),
+                                          std::move(folding)),
           std::move(links)};
 }
 

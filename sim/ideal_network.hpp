@@ -27,6 +27,13 @@ class IdealNetwork final : public Network {
     return paths_.open(route, crowds);
   }
   void close(PathId path) override { paths_.close(path); }
+  [[nodiscard]] std::span<const ResourceUse> hops(PathId path) const override {
+    return paths_.hops(path);
+  }
+  void expect(std::size_t paths) override {
+    paths_.expect(paths);
+    transfers_.expect(paths);
+  }
   void start(PathId path, Bytes bytes, std::uint32_t tag, const TransferTerms& terms) override;
   [[nodiscard]] LinkId add_resource(Bandwidth capacity) override;
   [[nodiscard]] std::optional<Departure> depart(const Event& event) override;

@@ -49,7 +49,7 @@ void LaneEngine::begin_costly_step(OperationState& operation, std::uint32_t inde
        lane.own_reads, lane.writes_own ? 1U : 0U, lane.step, lane.bytes});
   lane.held_item = cost.held.item;
   lane.work_item = cost.work.item;
-  lane.work = cost.work.time;
+  lane.work = lane.steps_at_once * cost.work.time;
   if (cost.held.time == Duration{}) {
     move_bytes(operation, index);
     return;

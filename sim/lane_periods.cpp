@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/lanes.hpp"
+#include "sim/step_costs.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
@@ -21,9 +22,8 @@ std::optional<std::uint32_t> LaneEngine::prepare_periods() {
       continue;
     }
     // Such costs depend on the number of a step.
-    const bool uneven = lane.protocol == WireProtocol::Simple &&
-                        lane.kernel == Kernel::Collective &&
-                        options_->costs->share(CostItem::SimpleUnevenness) != 0;
+    const bool uneven = lane.protocol != WireProtocol::None &&
+                        is_uneven(*options_->costs, lane.protocol, lane.kernel);
     const auto period = operation.program->period(lane.rank, operation.lane_number(index));
     if (uneven || !period) {
       return std::nullopt;

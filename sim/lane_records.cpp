@@ -48,7 +48,8 @@ void LaneEngine::record_transfer(const OperationState& operation, const Message&
   record.to_lane = operation.lane_number(message.to_lane);
   record.channel = operation.program->lane(sender.rank, record.from_lane).channel;
   record.bytes = message.bytes;
-  record.route = &routes_.route(message.path);
+  const Route route = routes_.route(message.path);
+  record.route = &route;
   record.start = message.start;
   record.left = message.left;
   record.arrived = message.arrival;

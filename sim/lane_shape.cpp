@@ -37,8 +37,7 @@ class Walk {
     for (std::uint32_t slot = 0; slot < step.sends.count; ++slot) {
       add_slot(step.sends.first + slot);
     }
-    shape_.joins = shape_.joins || step.join.has_value();
-    hash_.add(step.join ? std::uint64_t{1} + *step.join : 0);
+    hash_.add(step.join ? 1 + place_in(shape_.joined, *step.join) : 0);
     hash_.add(step.after ? 1 + awaited_place(*step.after) : 0);
     hash_.add(step.after ? step.after->index : 0);
     if (step.movement == Movement::Multimem) {
@@ -94,6 +93,15 @@ class Walk {
 
 }  // namespace
 
+WalkedSteps::WalkedSteps(const Program& program, Rank rank, std::uint32_t lane)
+    : steps_(program.step_count(rank, lane)), begin_(steps_), end_(steps_) {
+  const StepPeriod period = program.period(rank, lane).value_or(StepPeriod{});
+  if (period.length != 0) {
+    begin_ = period.first + period.length;
+    end_ = std::max(period.end, begin_);
+  }
+}
+
 std::optional<LaneShape> shape_of(const Program& program, Rank rank, std::uint32_t lane, bool costs,
                                   StepBudget& budget) {
   constexpr std::uint64_t told = 1;
@@ -106,25 +114,18 @@ std::optional<LaneShape> shape_of(const Program& program, Rank rank, std::uint32
     return shape;
   }
   const std::uint64_t steps = program.step_count(rank, lane);
-  // Of steps that repeat, the first ones.
-  const StepPeriod period = program.period(rank, lane).value_or(StepPeriod{});
-  const std::uint64_t begin = period.first + period.length;
-  const std::uint64_t end = std::max(period.end, begin);
-  const std::uint64_t to_walk = period.length == 0 ? steps : begin + (steps - end);
+  WalkedSteps walked_steps(program, rank, lane);
+  const std::uint64_t to_walk = steps - walked_steps.left_out();
   if (to_walk > budget.left) {
     return std::nullopt;
   }
   budget.left -= to_walk;
   const bool costly = costs && program.lane(rank, lane).protocol != WireProtocol::None;
   Walk walk(program, rank, costly);
-  for (std::uint64_t index = 0; index < steps; ++index) {
-    if (period.length != 0 && index == begin) {
-      index = end;
-    }
-    if (index < steps) {
-      walk.add(program.step(rank, lane, index));
-    }
+  for (; !walked_steps.done(); walked_steps.next()) {
+    walk.add(program.step(rank, lane, walked_steps.index()));
   }
+  const StepPeriod period = program.period(rank, lane).value_or(StepPeriod{});
   LaneShape shape = walk.finish(steps);
   shape.hash = SequenceHash()
                    .add(walked)

@@ -18,7 +18,33 @@ struct LaneShape {
   std::vector<std::uint32_t> send_slots;  ///< in use, in the order of first use
   std::vector<std::uint32_t> awaited;     ///< lanes of its rank, in the order of first use
   std::vector<SwitchPeers> switches;  ///< of steps through the switch, in the order of first use
-  bool joins = false;                 ///< some step waits for a group of lanes
+  std::vector<std::uint32_t>
+      joined;  ///< groups of its rank that steps wait for, in the order of first use
+};
+
+/// Goes through the steps of a lane that tell all: of those that repeat, the first ones.
+class WalkedSteps {
+ public:
+  WalkedSteps(const Program& program, Rank rank, std::uint32_t lane);
+
+  /// How many do what others did before.
+  [[nodiscard]] std::uint64_t left_out() const { return end_ - begin_; }
+  [[nodiscard]] bool done() const { return index_ >= steps_; }
+  [[nodiscard]] std::uint64_t index() const { return index_; }
+  void next() { skip(1); }
+  /// The next ones.
+  void skip(std::uint64_t count) {
+    index_ += count;
+    if (index_ >= begin_ && index_ < end_) {
+      index_ = end_;
+    }
+  }
+
+ private:
+  std::uint64_t steps_;
+  std::uint64_t begin_;
+  std::uint64_t end_;
+  std::uint64_t index_ = 0;
 };
 
 /// How many steps may still be walked.

@@ -100,6 +100,7 @@ struct LaneState {
   bool to_scratch = false;
   CostItem held_item{};
   CostItem work_item{};
+  std::uint16_t steps_at_once = 1;  ///< that the current one stands for, see slots_alike.hpp
 };
 
 static_assert(sizeof(LaneState) <= 256, "there may be millions");

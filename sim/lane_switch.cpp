@@ -10,7 +10,10 @@ namespace collsim::detail {
 
 PathId LaneEngine::path_through_switch(OperationState& operation, std::uint32_t index) {
   const LaneState& lane = operation.lanes[index];
-  const SwitchPeers peers{lane.receives, lane.sends, lane.own_reads != 0, lane.writes_own};
+  SwitchPeers peers{lane.receives, lane.sends, lane.own_reads != 0, lane.writes_own};
+  if (operation.folded != nullptr) {
+    operation.folded->unfold_slots(lane.rank, operation.lane_number(index), peers);
+  }
   GroupPaths& known = operation.group_paths[index];
   for (const GroupPath& group : known.paths) {
     if (group.peers == peers) {

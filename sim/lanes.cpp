@@ -67,6 +67,8 @@ void LaneEngine::activate(OperationId id, const Collective& collective) {
   }
   operation->ranks[ranks].first_lane = lanes;
   operation->lanes.resize(lanes);
+  routes_.expect(lanes);
+  messages_.expect(lanes);
 
   std::uint32_t groups = 0;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -220,7 +222,11 @@ void LaneEngine::advance(OperationState& operation, std::uint32_t index) {
 
 void LaneEngine::enter_step(OperationState& operation, std::uint32_t index) {
   LaneState& lane = operation.lanes[index];
-  const Step step = operation.program->step(lane.rank, operation.lane_number(index), lane.step);
+  Step step = operation.program->step(lane.rank, operation.lane_number(index), lane.step);
+  if (operation.folded != nullptr) {
+    lane.steps_at_once =
+        operation.folded->fold_slots(lane.rank, operation.lane_number(index), lane.step, step);
+  }
   if (step.phase != lane.phase) {
     if (step.phase < lane.phase) {
       throw SimulationError(place_of(operation, index) +
@@ -330,7 +336,7 @@ void LaneEngine::complete_step(OperationState& operation, std::uint32_t index) {
   if (options_->critical_path) {
     remember_step(operation, index);
   }
-  ++lane.step;
+  lane.step += lane.steps_at_once;
   if (lane.first_dependent != no_index) {
     release_dependents(operation, index);
   }

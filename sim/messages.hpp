@@ -55,6 +55,12 @@ class MessagePool {
   /// `width`: entries of each message's attribution vector.
   explicit MessagePool(std::size_t width) : width_(width) {}
 
+  /// See Network::expect.
+  void expect(std::size_t messages) {
+    messages_.reserve(messages);
+    vectors_.reserve(messages * width_);
+  }
+
   /// A message with nothing filled in.
   std::uint32_t take() {
     ++used_;

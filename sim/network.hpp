@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "sim/event_queue.hpp"
+#include "sim/fair_share.hpp"
 #include "topology/graph.hpp"
 #include "topology/routing.hpp"
 
@@ -78,6 +79,11 @@ class Network {
   [[nodiscard]] virtual PathId open(const Route& route, std::span<const std::uint32_t> crowds) = 0;
   [[nodiscard]] PathId open(const Route& route) { return open(route, {}); }
   virtual void close(PathId path) = 0;
+  /// The hops of an open route, in its order. Valid until the next open() or close().
+  [[nodiscard]] virtual std::span<const ResourceUse> hops(PathId path) const = 0;
+  /// So many routes will be open at once, and as many transfers under way: a hint, so that tables need not be
+  /// moved as they grow. What is not used in the end takes addresses, not memory.
+  virtual void expect(std::size_t paths) = 0;
 
   /// Starts moving bytes at now(). `tag` comes back with the departure. 0 bytes depart at once
   /// (with an event at now()) and touch no link. Requires: bytes >= 0, weight and multiplicity

@@ -4,18 +4,10 @@
 #include <optional>
 #include <utility>
 
+#include "sim/path_table.hpp"
 #include "topology/error.hpp"
 
 namespace collsim::detail {
-
-namespace {
-
-/// Of what a route's hop is crossed by one, how many.
-std::uint32_t crowd_of(const std::vector<std::uint32_t>& crowds, std::size_t hop) {
-  return crowds.empty() ? 1 : crowds[hop];
-}
-
-}  // namespace
 
 OpenRoutes::OpenRoutes(const Cluster& cluster, Network& network, const CostParameters* costs,
                        const LinkClasses* classes)
@@ -24,7 +16,13 @@ OpenRoutes::OpenRoutes(const Cluster& cluster, Network& network, const CostParam
       network_(&network),
       hosts_(cluster.graph(), network, costs),
       levels_(cluster.graph().levels().size()),
+      latencies_(levels_),
       expected_(cluster.graph().links().size()) {}
+
+void OpenRoutes::expect(std::size_t paths) {
+  paths_.reserve(paths);
+  network_->expect(paths);
+}
 
 CrowdedRoute OpenRoutes::crowded(Route&& route, std::uint32_t flows) const {
   return classes_ == nullptr ? CrowdedRoute{std::move(route), {}} : classes_->folded(route, flows);
@@ -36,10 +34,37 @@ PathId OpenRoutes::open(ConnectionRoute&& connection, std::uint32_t flows) {
     host = hosts_.enter(*connection.host, connection.sender);
   }
   const PathId id = take(crowded(std::move(connection.route), flows), connection.kind, host);
-  std::ranges::copy(connection.latency_by_level,
-                    latencies_.begin() + static_cast<std::ptrdiff_t>(id.index() * levels_));
+  paths_[id.index()].latency_row = row_of(connection.latency_by_level);
   paths_[id.index()].sender = connection.sender;
   return id;
+}
+
+/// The row of latencies_ that says this, a new one if there is none yet.
+std::uint32_t OpenRoutes::row_of(std::span<const Duration> latency_by_level) {
+  constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15U;  // Fibonacci hashing: 2^64 / golden ratio
+  std::uint64_t hash = 0;
+  for (const Duration latency : latency_by_level) {
+    hash = (hash ^ (hash >> 32U) ^ static_cast<std::uint64_t>(latency.count())) * odd;
+  }
+  const auto next = static_cast<std::uint32_t>(latencies_.size() / levels_);
+  const std::uint32_t row = rows_.try_emplace(hash, next).first->second;
+  const auto begin = latencies_.begin() + static_cast<std::ptrdiff_t>(row * levels_);
+  if (row != next && std::ranges::equal(latency_by_level, std::span(begin, levels_))) {
+    return row;
+  }
+  latencies_.insert(latencies_.end(), latency_by_level.begin(), latency_by_level.end());
+  return next;
+}
+
+Route OpenRoutes::route(PathId path) const {
+  Route route;
+  route.latency = paths_[path.index()].latency;
+  for (const ResourceUse& hop : network_->hops(path)) {
+    if (hop.resource < expected_.size()) {
+      route.hops.push_back({LinkId(hop.resource), hop.numerator, hop.denominator});
+    }
+  }
+  return route;
 }
 
 PathId OpenRoutes::open_switch(SwitchRoute&& path, std::uint32_t flows) {
@@ -50,10 +75,10 @@ PathId OpenRoutes::open_resource(LinkId resource, std::uint32_t crowd) {
   CrowdedRoute route;
   route.route.hops.push_back({resource, 1, 1});
   route.crowds.push_back(crowd);
-  return take(std::move(route), PathKind::Network);
+  return take(route, PathKind::Network);
 }
 
-PathId OpenRoutes::take(CrowdedRoute route, PathKind kind, std::optional<LinkId> host) {
+PathId OpenRoutes::take(const CrowdedRoute& route, PathKind kind, std::optional<LinkId> host) {
   PathId id;
   if (host) {
     Route with_host = route.route;
@@ -66,21 +91,15 @@ PathId OpenRoutes::take(CrowdedRoute route, PathKind kind, std::optional<LinkId>
   }
   if (id.index() >= paths_.size()) {
     paths_.resize(id.index() + 1);
-    latencies_.resize(paths_.size() * levels_);
   }
   Path& path = paths_[id.index()];
   COLLSIM_ENSURE(path.users == 0, "the network opened a path twice");
-  path.sprayed = is_sprayed(route.route);
-  path.route = std::move(route.route);
-  path.crowds = std::move(route.crowds);
+  path = Path{};
+  path.latency = route.route.latency;
   path.kind = kind;
   path.host = host;
-  if (path.sprayed) {
-    path.route.hops.shrink_to_fit();  // there may be thousands
-  }
+  path.sprayed = is_sprayed(route.route);
   path.users = 1;
-  std::fill_n(latencies_.begin() + static_cast<std::ptrdiff_t>(id.index() * levels_), levels_,
-              Duration{});
   return id;
 }
 
@@ -89,12 +108,11 @@ void OpenRoutes::release(PathId id) {
   if (--path.users != 0) {
     return;
   }
-  settle_sent(path);
+  settle_sent(id);
   network_->close(id);
   if (path.host) {
     hosts_.leave(*path.host, path.sender);
   }
-  path.route = Route{};
 }
 
 void OpenRoutes::count(PathId id, Bytes bytes, std::uint32_t multiplicity) {
@@ -103,27 +121,32 @@ void OpenRoutes::count(PathId id, Bytes bytes, std::uint32_t multiplicity) {
     path.sent += bytes * multiplicity;
     return;
   }
-  for (std::size_t i = 0; i < path.route.hops.size(); ++i) {
-    const RouteHop& hop = path.route.hops[i];
-    expected_[hop.link.index()] +=
-        fine_bytes_on(bytes, hop) * multiplicity * crowd_of(path.crowds, i);
+  for (const ResourceUse& hop : network_->hops(id)) {
+    expect_on(hop, fine_bytes_of(bytes, hop) * multiplicity * hop.crowd);
   }
 }
 
-void OpenRoutes::settle_sent(Path& path) {
-  if (path.sent == Bytes{}) {
+void OpenRoutes::settle_sent(PathId id) {
+  const Bytes sent = std::exchange(paths_[id.index()].sent, Bytes{});
+  if (sent == Bytes{}) {
     return;
   }
-  for (std::size_t i = 0; i < path.route.hops.size(); ++i) {
-    expected_[path.route.hops[i].link.index()] += to_fine(path.sent) * crowd_of(path.crowds, i);
+  for (const ResourceUse& hop : network_->hops(id)) {
+    expect_on(hop, to_fine(sent) * hop.crowd);
   }
-  path.sent = Bytes{};
+}
+
+/// What is no link is not counted.
+void OpenRoutes::expect_on(const ResourceUse& hop, U128 fine_bytes) {
+  if (hop.resource < expected_.size()) {
+    expected_[hop.resource] += fine_bytes;
+  }
 }
 
 void OpenRoutes::check_links() {
-  for (Path& path : paths_) {
-    if (path.users != 0) {
-      settle_sent(path);
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    if (paths_[i].users != 0) {
+      settle_sent(PathId(i));
     }
   }
   const std::span<const LinkUse> moved = network_->link_use();

@@ -60,7 +60,8 @@ PathId PathTable::open(const Route& route, std::span<const std::uint32_t> crowds
   }
 
   Path path;
-  path.hop_count = static_cast<std::uint32_t>(count);
+  constexpr std::size_t most_hops = 0x7fff'ffffU;
+  path.hop_count = count & most_hops;
   path.opening = openings_++;
   path.crowded = twice;
   if (free_hops_[count].empty()) {
@@ -81,6 +82,12 @@ PathId PathTable::open(const Route& route, std::span<const std::uint32_t> crowds
   const PathId id = paths_.take();
   paths_[id] = path;
   return id;
+}
+
+void PathTable::expect(std::size_t paths) {
+  constexpr std::size_t usual_hops = 5;
+  paths_.expect(paths);
+  hops_.reserve(paths * usual_hops);
 }
 
 void PathTable::close(PathId path) {
@@ -140,9 +147,10 @@ void PathTable::compute_full_rate(Path& path) const {
   for (const ResourceUse& hop : hops) {
     const FullRate candidate{exact_rate(capacities_[hop.resource], hop.denominator, hop.numerator),
                              LinkId(hop.resource)};
-    const auto order = compare(candidate.rate, path.full_rate.rate);
-    if (first || order < 0 || (order == 0 && comes_before(candidate.link, path.full_rate.link))) {
-      path.full_rate = candidate;
+    const auto order = compare(candidate.rate, path.full_rate);
+    if (first || order < 0 || (order == 0 && comes_before(candidate.link, path.narrowest))) {
+      path.full_rate = candidate.rate;
+      path.narrowest = candidate.link;
     }
     first = false;
   }

@@ -30,6 +30,8 @@ class PathTable {
   /// a link twice. With crowds a link may stand in it several times, in different parts.
   PathId open(const Route& route, std::span<const std::uint32_t> crowds);
   void close(PathId path);
+  /// See Network::expect.
+  void expect(std::size_t paths);
 
   /// The path's links with what a transfer takes of each: `resource` is the position of the link.
   [[nodiscard]] std::span<const ResourceUse> hops(PathId path) const {
@@ -54,7 +56,7 @@ class PathTable {
     if (entry.computed_at != version_) {
       compute_full_rate(entry);
     }
-    return entry.full_rate;
+    return {entry.full_rate, entry.narrowest};
   }
 
   /// Whether a link of the path is crossed by several transfers for each one that is started, or in several
@@ -82,18 +84,20 @@ class PathTable {
 
  private:
   struct Path {
-    std::uint32_t first_hop = 0;
-    std::uint32_t hop_count = 0;
-    bool crowded = false;
     std::uint64_t opening = 0;
-    std::uint64_t computed_at = 0;  ///< version_ that full_rate belongs to
-    FullRate full_rate;
+    Rate full_rate;
+    LinkId narrowest;  ///< that sets it
+    std::uint32_t first_hop = 0;
+    std::uint32_t hop_count : 31 = 0;
+    bool crowded : 1 = false;
+    std::uint32_t computed_at = 0;  ///< version_ that full_rate belongs to
   };
+  static_assert(sizeof(Path) <= 40, "there may be millions");
   void compute_full_rate(Path& path) const;
 
   std::vector<std::uint32_t> tie_order_;  ///< by link
   std::vector<std::int64_t> capacities_;  ///< by link and other resource, in 2^-10 B/s
-  std::uint64_t version_ = 1;             ///< grows with each change of a capacity
+  std::uint32_t version_ = 1;             ///< grows with each change of a capacity
   std::uint64_t openings_ = 0;
   SlotPool<PathId, Path> paths_;
   std::vector<ResourceUse> hops_;

@@ -23,6 +23,9 @@ class SlotPool {
   /// Requires: taken and not given back.
   void give_back(Id id) { free_.push_back(id); }
 
+  /// So many will be in use at once, if they are: a hint.
+  void expect(std::size_t slots) { slots_.reserve(slots); }
+
   [[nodiscard]] Slot& operator[](Id id) { return slots_[id.index()]; }
   [[nodiscard]] const Slot& operator[](Id id) const { return slots_[id.index()]; }
   /// Slots that were ever in use at once.

@@ -309,6 +309,11 @@ StepCost step_cost(const CostParameters& costs, const LaneWork& work, const Step
   return cost;
 }
 
+bool is_uneven(const CostParameters& costs, WireProtocol protocol, Kernel kernel) {
+  return protocol == WireProtocol::Simple && kernel == Kernel::Collective &&
+         costs.share(CostItem::SimpleUnevenness) != 0;
+}
+
 Bytes memory_bytes(const LaneWork& work, const StepWork& step) {
   constexpr std::int64_t copy_and_switch = 3;
   if (work.kernel == Kernel::Multicast) {

@@ -93,6 +93,9 @@ struct StepWork {
 [[nodiscard]] StepCost step_cost(const CostParameters& costs, const LaneWork& work,
                                  const StepWork& step);
 
+/// Whether such costs of a lane depend on its channel's number and on those of its steps.
+[[nodiscard]] bool is_uneven(const CostParameters& costs, WireProtocol protocol, Kernel kernel);
+
 /// What a step reads and writes in the memory of its GPU, and what peers meanwhile write there for it:
 ///   rings, trees, sends and receives   own spans; of each message received that it was written to the
 ///              FIFO and is read there, as it came over the wire (with LL twice the data);

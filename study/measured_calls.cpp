@@ -11,11 +11,15 @@ namespace {
 /// nccl-tests' own.
 constexpr Iterations iterations{5, 20};
 
-/// What a table says that NCCL was made to run, if it does.
-NcclWish wish_of(const MeasuredRun& run) {
+/// What a table says that NCCL was made to run, if it does, and its buffers.
+NcclWish wish_of(const MeasuredTable& table, const CollectiveCall& call) {
+  const MeasuredSoftware& software = table.run->software;
   NcclWish wish;
-  if (is_nccl_algorithm(run.software.algorithm)) {
-    wish.algorithm = find_nccl_algorithm(run.software.algorithm).algorithm;
+  if (is_nccl_algorithm(software.algorithm)) {
+    wish.algorithm = find_nccl_algorithm(software.algorithm).algorithm;
+  } else if (software.buffers == BuffersWere::Symmetric &&
+             takes_symmetric(*table.decisions, call)) {
+    wish.buffers = NcclBuffers::Symmetric;
   }
   return wish;
 }
@@ -68,7 +72,7 @@ std::optional<MeasuredCall> measured_call(const MeasuredTable& table, const Meas
     return call;
   }
   call.program = nccl_program(
-      *table.decisions, {}, call.call, wish_of(*table.run),
+      *table.decisions, {}, call.call, wish_of(table, call.call),
       routes_ignore_channels(*table.cluster) ? ChannelsRun::Joined : ChannelsRun::Each);
   return call;
 }

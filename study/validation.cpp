@@ -116,12 +116,13 @@ std::vector<LaunchOffset> fit_offsets(const std::vector<ValidatedRun>& runs) {
     std::vector<Duration> measured;
     std::vector<Duration> predicted;
   };
-  std::vector<std::pair<std::string, Points>> machines;
+  using Key = std::pair<std::string, LaunchMode>;
+  std::vector<std::pair<Key, Points>> launches;
   for (const ValidatedRun& run : runs) {
-    const auto same = [&run](const auto& entry) { return entry.first == run.table->machine; };
-    auto at = std::ranges::find_if(machines, same);
-    if (at == machines.end()) {
-      at = machines.insert(at, {run.table->machine, {}});
+    const Key key(run.table->machine, run.table->launch.mode);
+    auto at = std::ranges::find(launches, key, &std::pair<Key, Points>::first);
+    if (at == launches.end()) {
+      at = launches.insert(at, {key, {}});
     }
     for (const ValidatedRow& row : run.rows) {
       if (!row.row->suspect && row.row->bytes <= offset_shows_up_to) {
@@ -131,17 +132,19 @@ std::vector<LaunchOffset> fit_offsets(const std::vector<ValidatedRun>& runs) {
     }
   }
   std::vector<LaunchOffset> offsets;
-  for (const auto& [machine, points] : machines) {
+  for (const auto& [key, points] : launches) {
     if (const auto more = launch_offset(points.measured, points.predicted)) {
-      offsets.push_back({machine, *more, points.measured.size()});
+      offsets.push_back({key.first, key.second, *more, points.measured.size()});
     }
   }
   return offsets;
 }
 
 const LaunchOffset* offset_of(const Validation& validation, const ValidatedRun& run) {
-  const auto found =
-      std::ranges::find(validation.offsets, run.table->machine, &LaunchOffset::machine);
+  const auto is_of_run = [&run](const LaunchOffset& offset) {
+    return offset.machine == run.table->machine && offset.launch == run.table->launch.mode;
+  };
+  const auto found = std::ranges::find_if(validation.offsets, is_of_run);
   return found == validation.offsets.end() ? nullptr : &*found;
 }
 

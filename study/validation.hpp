@@ -5,8 +5,8 @@
 //
 // The summary speaks of the rows that can be trusted. Apart from it, and scored on their own, are rows that the
 // table itself marks as suspect, and rows of up to 1 MiB of tables that do not say how their kernels were
-// launched: one process for all GPUs takes up to 20 us longer than one a GPU. A launch offset, one constant for a
-// machine, fitted to its rows of up to 32 KiB, stands in for what is not said; with it such rows count.
+// launched: one process for all GPUs takes up to 20 us longer than one a GPU. A launch offset, one constant for
+// a machine and way to launch, fitted to its rows of up to 32 KiB, stands in for what is not said; with it such rows count.
 // Ignored: how much the measurements themselves scatter.
 
 #include <array>
@@ -59,6 +59,7 @@ struct ValidatedRun {
 
 struct LaunchOffset {
   std::string machine;
+  LaunchMode launch = LaunchMode::Unknown;
   Duration more{};         ///< may be below zero
   std::size_t points = 0;  ///< from so many rows
 };

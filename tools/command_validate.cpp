@@ -210,8 +210,10 @@ void add_validate_command(CLI::App& app, Action& chosen) {
            "what NCCL's kernels cost (`collsim list parameters`)")
       ->default_str("the cluster's")
       ->group("NCCL");
-  add_switch(*sub, "--fit-launch", command->fit_launch,
-             "fit what a launch takes more on each machine: one time, from rows of up to 32 KiB")
+  add_switch(
+      *sub, "--fit-launch", command->fit_launch,
+      "fit what a launch takes more: one time a machine and way to launch, from rows of up to "
+      "32 KiB")
       ->group("NCCL");
   add_text(*sub, "--collectives", command->collectives, "A,B", "only tables of these")->group(rows);
   add_text(*sub, "--min-bytes", command->least, "SIZE", "only rows from this size on")->group(rows);

@@ -30,7 +30,7 @@ MEASURED = [
              "a100x8-nvswitch-coreweave-4 a100x8-nvswitch-coreweave-5 a100x8-nvswitch-coreweave-6 "
              "a100x8-nvswitch-coreweave-7",
              "abhivijay96/nccl-tests",
-             "dgx-a100", (), ""),
+             "dgx-a100", (), "NCCL 2.7.3, which a log of the publisher names, the tables not: `--nccl 2.7.3`"),
     Measured("a3mega-gcp", "dstackai/dstack, GoogleCloudPlatform/cluster-toolkit, lessizzmore/create-a3mega-ztan-fork",
              "gcp-a3-mega", (), ""),
     Measured("a3ultra-gcp a3ultra-gcp-2", "GoogleCloudPlatform/cluster-toolkit, kubernetes-sigs/dranet",
@@ -62,7 +62,9 @@ MEASURED = [
              "dgx-h100-superpod", ("nodes=12",), SHARP),
     Measured("h100-sxm-aic h100x8-together h100x8-wayne h100x8-wayne-2 h100x8-wayne-3",
              "ai-dynamo/aiconfigurator, togethercomputer/together-nccl-tests, waynehacking8/nccl-collectives-bench",
-             "dgx-h100", (), ""),
+             "dgx-h100", (),
+             "the second one's reduce_scatter named NVLS has its Ring's times; "
+             "the third one's script launches all tables from one process (`-g 4`)"),
     Measured("h100x8-xxrjun00 h100x8-xxrjun00-2 h100x8-xxrjun00-3", "xxrjun/nccl-tests-cluster",
              "dgx-h100-x4", ("nodes=2",), "its NICs are not told, and are slower: about 100 GB/s a node"),
     Measured("h100pcie-nvlbridge", "NVIDIA/nccl#1161", "h100-pcie-bridge", (), ""),

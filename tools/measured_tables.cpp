@@ -76,6 +76,26 @@ std::string nearest_listed(const std::vector<nccl::ListedConstants>& listed,
   return nearest;
 }
 
+/// How the file's other tables on as many nodes were launched, where those that tell agree; graphs apart, which take a
+/// run of their own.
+MeasuredLaunch launch_of_others(const Measurements& measurements, const MeasuredRun& run) {
+  MeasuredLaunch common;
+  for (const MeasuredRun& other : measurements.runs) {
+    const MeasuredLaunch& launch = other.software.mode;
+    const bool tells = launch.mode != LaunchMode::Unknown && launch.mode != LaunchMode::CudaGraph;
+    if (!tells || other.nodes != run.nodes || other.ranks != run.ranks) {
+      continue;
+    }
+    const bool differs =
+        launch.mode != common.mode || launch.gpus_per_process != common.gpus_per_process;
+    if (common.mode != LaunchMode::Unknown && differs) {
+      return {};
+    }
+    common = launch;
+  }
+  return common;
+}
+
 class Loader {
  public:
   Loader(const MeasuredTablesOptions& options, const OutputOptions& output)
@@ -120,7 +140,7 @@ class Loader {
       table->machine = machine.measurements->machine;
       table->run = &run;
       table->cluster = &machine.machine->cluster;
-      table->launch = run.software.mode;
+      table->launch = launch_of(*machine.measurements, run);
       const NcclJob job = job_of(*machine.machine, run);
       table->nodes = *job.nodes;
       table->is_of_our_program = ran_our_program(run);
@@ -138,6 +158,19 @@ class Loader {
           std::string(name_of(run.collective)) + " on " + std::to_string(run.ranks) + " ranks";
       machine.left_out.push_back(what + ": " + error.message());
     }
+  }
+
+  MeasuredLaunch launch_of(const Measurements& measurements, const MeasuredRun& run) {
+    if (run.software.mode.mode != LaunchMode::Unknown) {
+      return run.software.mode;
+    }
+    const MeasuredLaunch others = launch_of_others(measurements, run);
+    if (others.mode != LaunchMode::Unknown) {
+      note_once("tables of " + printable(measurements.machine) +
+                " that do not say how they were launched are taken to be as its others: " +
+                std::string(name_of(others.mode)) + " (--launch)");
+    }
+    return others;
   }
 
   static void require_program(const MeasuredRun& run) {

@@ -21,7 +21,7 @@ namespace collsim {
 void add_nccl_options(CLI::App& app, NcclOptions& options) {
   const char* const nccl = "NCCL";
   add_text(app, "--nccl", options.version, "VERSION",
-           "decide as this version does: 2.18 to 2.30 (`collsim list parameters`)")
+           "decide as this version does: 2.7, 2.18 to 2.30 (`collsim list parameters`)")
       ->group(nccl);
   app.add_option("--env", options.environment,
                  "set a variable of NCCL, such as NCCL_ALGO=Ring; may be given several times")

@@ -63,8 +63,10 @@ std::string head(const ValidationView& view) {
                                                 : std::string_view(machine.parameters.provenance));
   }
   for (const LaunchOffset& offset : view.validation.offsets) {
-    text += fmt::format("  launch offset fitted to {} row{} of {}: {:+.2f} us\n", offset.points,
+    const bool is_known = offset.launch != LaunchMode::Unknown;
+    text += fmt::format("  launch offset fitted to {} row{} of {}{}: {:+.2f} us\n", offset.points,
                         offset.points == 1 ? "" : "s", offset.machine,
+                        is_known ? fmt::format(" ({})", name_of(offset.launch)) : "",
                         static_cast<double>(offset.more.count()) / 1e6);
   }
   return text;

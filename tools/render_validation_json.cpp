@@ -168,6 +168,7 @@ std::string render_validation_json(const ValidationView& view) {
   document["launch_offsets"] = ordered_json::array();
   for (const LaunchOffset& offset : view.validation.offsets) {
     document["launch_offsets"].push_back({{"machine", offset.machine},
+                                          {"launch", name_of(offset.launch)},
                                           {"offset_us", microseconds(offset.more)},
                                           {"points", offset.points}});
   }

@@ -8,8 +8,10 @@ namespace collsim {
 
 namespace {
 
-constexpr std::size_t legs_of_gpu = 16;
+constexpr std::size_t legs_of_gpu = 32;
 constexpr std::size_t first_legs = 64;
+constexpr std::size_t ways =
+    4;  ///< places where a leg may stand: those of numbers alike but for the last bits
 constexpr std::size_t most_legs = std::size_t{1} << 17U;
 
 }  // namespace
@@ -28,8 +30,8 @@ std::size_t LegMemory::place_of(const Key& key) const {
 
 std::optional<LegMemory::Leg> LegMemory::find(const Key& key) const {
   const std::size_t place = place_of(key);
-  for (const std::size_t at : {place, place ^ 1U}) {
-    const Entry& entry = entries_[at];
+  for (std::size_t way = 0; way < ways; ++way) {
+    const Entry& entry = entries_[place ^ way];
     if (entry.key == key && entry.count != unused) {
       return Leg{{entry.links.data(), entry.count}, entry.latency};
     }
@@ -52,15 +54,17 @@ void LegMemory::keep(const Key& key, std::span<const LinkId> links, Duration lat
   put(entry);
 }
 
-/// The newest one stands in its own place. Who was there takes that of the neighbour.
+/// The newest one stands in its own place. Whoever was there moves on, and so do those behind.
 void LegMemory::put(const Entry& entry) {
   const std::size_t place = place_of(entry.key);
-  Entry& own = entries_[place];
-  Entry& neighbour = entries_[place ^ 1U];
-  Entry& lost = own.count == unused ? own : neighbour;
-  used_ += lost.count == unused ? 1U : 0U;
-  lost = own;
-  own = entry;
+  Entry moving = entry;
+  for (std::size_t way = 0; way < ways; ++way) {
+    std::swap(moving, entries_[place ^ way]);
+    if (moving.count == unused) {
+      ++used_;
+      return;
+    }
+  }
 }
 
 void LegMemory::grow() {

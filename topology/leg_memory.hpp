@@ -20,7 +20,7 @@ namespace collsim {
 
 class LegMemory {
  public:
-  /// `gpus`: of the cluster. The memory grows with what is kept, to at most 16 legs a GPU and 6 MiB.
+  /// `gpus`: of the cluster. The memory grows with what is kept, to at most 32 legs a GPU and 6 MiB.
   explicit LegMemory(std::size_t gpus);
 
   struct Key {

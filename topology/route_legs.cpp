@@ -54,41 +54,87 @@ ShortWay only_short_way(const Graph& graph, detail::Scope scope, DeviceId from, 
 
 /// Between stops of a route, which the two ends are: the scope follows from them. False: no path.
 bool Router::append_leg(Route& route, const Flow& leg, LegMemory* memory) const {
-  const detail::Scope scope = scope_between(leg.from, leg.to);
-  const ShortWay way = only_short_way(*graph_, scope, leg.from, leg.to);
-  if (way.count > 0) {
-    for (const LinkId link : std::span(way.links).first(way.count)) {
-      route.hops.push_back({link});
-      route.latency = checked_add(route.latency, graph_->link(link).latency);
-    }
-    return true;
-  }
   const bool hashed = options_.routing == RoutingKind::Ecmp;
-  const LegMemory::Key key{leg.from, leg.to, hashed ? leg.connection : 0};
-  if (memory != nullptr) {
-    if (const std::optional<LegMemory::Leg> known = memory->find(key)) {
-      for (const LinkId link : known->links) {
-        route.hops.push_back({link});
-      }
-      route.latency = checked_add(route.latency, known->latency);
-      return !known->links.empty();
+  const bool by_nic = graph_->device(leg.from).kind == DeviceKind::Nic ||
+                      graph_->device(leg.to).kind == DeviceKind::Nic;
+  // Hashed ones hardly ever come back. A short way from GPU to GPU is found as fast as one is looked up,
+  // and there are too many of them.
+  if (memory == nullptr || hashed || !by_nic) {
+    if (append_short_way(route, leg)) {
+      return true;
     }
   }
-  const PathLayers paths(*graph_, scope, leg.from, leg.to);
-  Route part;
-  if (paths.found()) {
-    append(part, paths, leg);
+  if (memory == nullptr) {
+    return append_part(route, search_leg(leg));
   }
+  const detail::FirstHop first = first_hop(leg);
+  const LegMemory::Key key{first.alike, leg.to, hashed ? leg.connection : 0};
+  if (const std::optional<LegMemory::Leg> known = memory->find(key)) {
+    return append_known(route, *known, first);
+  }
+  const Route part = search_leg(leg);
   const auto is_whole = [](const RouteHop& hop) { return hop.share_denominator == 1; };
-  if (memory != nullptr && part.hops.size() <= LegMemory::most_links &&
-      std::ranges::all_of(part.hops, is_whole)) {
+  if (part.hops.size() <= LegMemory::most_links && std::ranges::all_of(part.hops, is_whole)) {
     std::array<LinkId, LegMemory::most_links> links;
     std::ranges::transform(part.hops, links.begin(), &RouteHop::link);
     memory->keep(key, std::span(links).first(part.hops.size()), part.latency);
   }
+  return append_part(route, part);
+}
+
+/// Adds a leg that has one shortest path, a short one; false: it is not such a leg.
+bool Router::append_short_way(Route& route, const Flow& leg) const {
+  const ShortWay way = only_short_way(*graph_, scope_between(leg.from, leg.to), leg.from, leg.to);
+  for (const LinkId link : std::span(way.links).first(way.count)) {
+    route.hops.push_back({link});
+    route.latency = checked_add(route.latency, graph_->link(link).latency);
+  }
+  return way.count > 0;
+}
+
+/// A leg, wherever it goes; without hops: there is no path.
+Route Router::search_leg(const Flow& leg) const {
+  Route part;
+  if (append_short_way(part, leg)) {
+    return part;
+  }
+  const PathLayers paths(*graph_, scope_between(leg.from, leg.to), leg.from, leg.to);
+  if (paths.found()) {
+    append(part, paths, leg);
+  }
+  return part;
+}
+
+bool Router::append_part(Route& route, const Route& part) {
   route.hops.insert(route.hops.end(), part.hops.begin(), part.hops.end());
   route.latency = checked_add(route.latency, part.latency);
-  return paths.found();
+  return !part.hops.empty();
+}
+
+/// Adds a leg that was found for a device whose ways are alike but for the first link.
+bool Router::append_known(Route& route, const LegMemory::Leg& known,
+                          const detail::FirstHop& first) const {
+  if (known.links.empty()) {
+    return false;
+  }
+  const LinkId begin = first.link.value_or(known.links.front());
+  const Duration difference =
+      graph_->link(begin).latency - graph_->link(known.links.front()).latency;
+  route.hops.push_back({begin});
+  for (const LinkId link : known.links.subspan(1)) {
+    route.hops.push_back({link});
+  }
+  route.latency = checked_add(route.latency, known.latency + difference);
+  return true;
+}
+
+/// By which devices and link a leg may begin. Hashes look at its source, so that no two are alike.
+detail::FirstHop Router::first_hop(const Flow& leg) const {
+  const bool in_fabric = graph_->device(leg.from).kind == DeviceKind::Nic &&
+                         graph_->device(leg.to).kind == DeviceKind::Nic;
+  return in_fabric && options_.routing != RoutingKind::Ecmp
+             ? first_hops_[leg.from.index()]
+             : detail::FirstHop{leg.from, std::nullopt};
 }
 
 Router::StripeEnds Router::ends_of(DeviceId from, const Stripe& stripe, DeviceId to) {

@@ -124,6 +124,7 @@ Router::Router(const Graph& graph, RoutingOptions options)
       nearest_nics_(graph),
       nic_range_(graph.devices().size()),
       owner_of_nic_(graph.devices().size()),
+      first_hops_(detail::first_hops(graph)),
       index_within_leaf_(indices_within_leaves(graph)),
       nodes_meet_without_nics_(nodes_meet_without_nics(graph)) {
   for (const DeviceId gpu : graph.gpus()) {

@@ -34,6 +34,7 @@
 #include <span>
 #include <vector>
 
+#include "topology/first_hops.hpp"
 #include "topology/graph.hpp"
 #include "topology/leg_memory.hpp"
 #include "topology/nearest_nic.hpp"
@@ -156,6 +157,12 @@ class Router {
   [[nodiscard]] bool append_stripe(Route& route, const StripeEnds& ends, std::uint32_t connection,
                                    LegMemory* memory) const;
   [[nodiscard]] bool append_leg(Route& route, const Flow& leg, LegMemory* memory) const;
+  [[nodiscard]] bool append_short_way(Route& route, const Flow& leg) const;
+  [[nodiscard]] Route search_leg(const Flow& leg) const;
+  [[nodiscard]] static bool append_part(Route& route, const Route& part);
+  [[nodiscard]] bool append_known(Route& route, const LegMemory::Leg& known,
+                                  const detail::FirstHop& first) const;
+  [[nodiscard]] detail::FirstHop first_hop(const Flow& leg) const;
   /// Adds the way along shortest paths that the routing chooses.
   void append(Route& route, const detail::PathLayers& paths, const Flow& flow) const;
   template <class Choose>
@@ -171,6 +178,7 @@ class Router {
   std::vector<NicRange> nic_range_;  ///< by device; GPUs alone have one
   std::vector<std::optional<DeviceId>>
       owner_of_nic_;                              ///< by device: the first GPU that uses the NIC
+  std::vector<detail::FirstHop> first_hops_;      ///< by device
   std::vector<std::uint32_t> index_within_leaf_;  ///< by device: its order among its leaf's
   bool nodes_meet_without_nics_;  ///< whether some link leaves a node with no NIC at either end
 };

@@ -38,6 +38,13 @@ struct MeasuredLaunch {
 [[nodiscard]] MeasuredLaunch parse_launch(std::string_view text, std::uint32_t ranks,
                                           std::uint32_t nodes);
 
+/// What the benchmark had done with its buffers (nccl-tests' -R).
+enum class BuffersWere : std::uint8_t {
+  Plain,
+  Registered,  ///< with ncclCommRegister
+  Symmetric,   ///< as symmetric windows
+};
+
 struct MeasuredRow {
   Bytes bytes;  ///< nccl-tests' size column
   Duration time{};
@@ -50,6 +57,7 @@ struct MeasuredSoftware {
   std::string cuda;
   std::string launch;  ///< as the table says it
   MeasuredLaunch mode;
+  BuffersWere buffers = BuffersWere::Plain;
   std::vector<std::pair<std::string, std::string>> environment;  ///< in the order of the file
   // Of programs that an executor of ours ran; empty: NCCL, or unknown.
   std::string backend;         ///< "host", "tcp"

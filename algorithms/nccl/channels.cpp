@@ -13,6 +13,9 @@ namespace {
 
 using ChannelList = std::vector<ExecutionChannel>;
 
+// NVLS is not set up for so few ranks of a node (src/transport/nvls.cc), and then raises nothing.
+constexpr int ranks_without_nvls = 2;
+
 /// Repeats the list from its beginning until it has `count` channels.
 void copy_up_to(ChannelList& list, int count) {
   const std::size_t first = list.size();
@@ -160,7 +163,8 @@ Channels execution_channels(const TuningInput& input) {
   add_for_network(channels.collective, input);
   clamp_to_configuration(channels.collective, input);
   channels.nvls = nvls_setup(input).channels;
-  if (input.constants.nvls_raises_channels) {
+  if (input.constants.nvls_raises_channels &&
+      input.communicator.max_ranks_per_node > ranks_without_nvls) {
     copy_up_to(channels.collective, channels.nvls);
   }
   const P2pChannels p2p = p2p_channels(input, size_of(channels.collective));

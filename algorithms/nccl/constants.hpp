@@ -75,6 +75,12 @@ enum class SendRecvLL : std::uint8_t {
   ChannelsUsed,     ///< parts are cut as for Simple first (2.29)
 };
 
+/// Into how many parts a send or receive is cut, one a channel.
+enum class SendRecvParts : std::uint8_t {
+  Spread,      ///< as many as all peers can have at once, more where parts would be long
+  WholeSteps,  ///< of whole 2 MiB (four slots), as few as there may be (2.7)
+};
+
 /// Which rounds of sends and receives a block may serve side by side, up to eight.
 enum class SendRecvBatches : std::uint8_t {
   AnyRounds,  ///< (up to 2.28)
@@ -131,6 +137,9 @@ struct TuningConstants {
   ByGeneration<double> nvls_efficiency{};
   double ring_ll128_share{0};
   double ring_ll128_share_one_gpu{0};  ///< where a node has less than two ranks
+  /// GB/s a search channel with LL128 by function, in their order; empty: no such cap.
+  std::vector<double> ring_ll128_function_cap{};
+  double ring_share_from_ampere{0};  ///< of a ring's bandwidth, sm 80 and up
   /// By floor(log2(bytes / 64)); 1 beyond the end.
   ByProtocol<std::vector<double>> tree_correction{};
   /// The same for NVLSTree on sm 100 and x86; empty: no correction.
@@ -167,6 +176,7 @@ struct TuningConstants {
   double remote_channel_bandwidth{0};  ///< GB/s a channel; read with RemoteChannels::Bandwidth
   SendRecvLL send_recv_ll{SendRecvLL::ChannelsPerPeer};
   std::int64_t send_recv_ll_threshold{0};  ///< bytes a channel
+  SendRecvParts send_recv_parts{SendRecvParts::Spread};
   SendRecvBatches send_recv_batches{SendRecvBatches::AnyRounds};
   std::int64_t net_chunk{0};  ///< bytes; several nodes
   std::int64_t pci_chunk{0};

@@ -329,9 +329,9 @@ Step NvlsLanes::gather(Rank rank, std::uint32_t channel, std::uint64_t index) co
     return step;
   }
   step.receives = {turn, 1};
-  if (has(NvlsRole::Scatter) && execution_.call.in_place == InPlace::Yes) {
-    // What has come contains the rank's own block, so it was read.
-    step.after = StepRef{lane_of({channel, NvlsRole::Scatter}), index};
+  if (turn == 0 && has(NvlsRole::Scatter) && execution_.call.in_place == InPlace::Yes) {
+    // What has come contains the rank's own blocks, so they were read.
+    step.after = StepRef{lane_of({channel, NvlsRole::Scatter}), (loop + 1) * head_count() - 1};
   }
   return step;
 }

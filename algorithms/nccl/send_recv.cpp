@@ -46,6 +46,20 @@ int part_count(const TuningInput& input, PartRange range, std::int64_t bytes, st
   return parts;
 }
 
+/// As 2.7 does: parts of whole steps of four slots of the buffer, and no LL.
+SendRecvShape shape_in_steps(const TuningInput& input, const Channels& channels,
+                             std::int64_t bytes) {
+  const std::int64_t slot = slot_data(input.configuration, Protocol::Simple);
+  const std::int64_t step = 4 * slot;
+  const std::int64_t a_channel = divided_up<std::int64_t>(bytes, channels.per_peer);
+  const std::int64_t part = std::max<std::int64_t>(divided_up(a_channel, step), 1) * step;
+  SendRecvShape shape;
+  shape.chunk = slot;
+  shape.parts = static_cast<int>(std::max<std::int64_t>(divided_up(bytes, part), 1));
+  shape.part = std::min(bytes, part);
+  return shape;
+}
+
 bool has_ll_buffers(const TuningInput& input, PeerIs peer) {
   return peer == PeerIs::Local || input.configuration.ll_buffers_for_network;
 }
@@ -88,6 +102,9 @@ std::int64_t send_recv_slot(const TuningInput& input) {
 
 SendRecvShape send_recv_shape(const TuningInput& input, const Channels& channels,
                               std::int64_t bytes, PeerIs peer) {
+  if (input.constants.send_recv_parts == SendRecvParts::WholeSteps) {
+    return shape_in_steps(input, channels, bytes);
+  }
   const std::int64_t threshold =
       input.configuration.p2p_ll_threshold.value_or(input.constants.send_recv_ll_threshold);
   const PartRange range = part_range(input, channels);

@@ -101,8 +101,19 @@ double ring_ll_share(const TuningInput& input, Function function) {
   return input.communicator.nodes > 1 || reduces ? 1.0 / 4.0 : 1.0 / 3.0;
 }
 
+/// A search channel's cap with LL128: by generation, in 2.7 by function, too.
+double ring_ll128_cap(const TuningInput& input, Function function) {
+  const double cap = caps_of(input).ring_ll128;
+  const std::vector<double>& by_function = input.constants.ring_ll128_function_cap;
+  return by_function.empty() ? cap : std::min(cap, by_function[static_cast<std::size_t>(function)]);
+}
+
 float ring_bandwidth(const TuningInput& input, TableKey key, float bandwidth) {
   const Caps caps = caps_of(input);
+  if (input.communicator.min_sm >= 80) {
+    bandwidth =
+        static_cast<float>(static_cast<double>(bandwidth) * input.constants.ring_share_from_ampere);
+  }
   const auto wide = static_cast<double>(bandwidth);
   switch (key.protocol) {
     case Protocol::LL:
@@ -111,8 +122,8 @@ float ring_bandwidth(const TuningInput& input, TableKey key, float bandwidth) {
       const double share = ranks_per_node(input.communicator) < 2
                                ? input.constants.ring_ll128_share_one_gpu
                                : input.constants.ring_ll128_share;
-      return static_cast<float>(
-          std::min(wide * share, channels_of(input.graphs, key.algorithm) * caps.ring_ll128));
+      return static_cast<float>(std::min(wide * share, channels_of(input.graphs, key.algorithm) *
+                                                           ring_ll128_cap(input, key.function)));
     }
     case Protocol::Simple:
       break;

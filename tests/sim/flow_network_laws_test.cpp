@@ -148,6 +148,24 @@ TEST_CASE("rates that a change does not reach are those of the whole", "[flow_ne
   }));
 }
 
+// More than are followed one by one: links that will bind are guessed, and some guesses are wrong.
+TEST_CASE("many transfers that start at once get the rates of the whole", "[flow_network]") {
+  CaseShape shape;
+  shape.weights = false;
+  shape.caps = true;
+  shape.links = 60;
+  shape.transfers = 400;
+  shape.hops_in = 30;
+  std::mt19937_64 random(10);
+  for (int i = 0; i < 12; ++i) {
+    RandomCase input = random_case(random, shape);
+    for (RandomTransfer& transfer : input.transfers) {
+      transfer.start %= 4 * shape.tick;
+    }
+    CHECK(equals_reference(input));
+  }
+}
+
 TEST_CASE("the order of starts within an instant changes nothing", "[flow_network]") {
   std::mt19937_64 random(9);
   bool same = true;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -19,6 +20,8 @@ namespace collsim::test {
 
 struct RandomTransfer {
   std::int64_t start = 0;
+  /// It starts when this one departs instead, on the same route; given before it.
+  std::optional<std::size_t> follows{};
   Route route;
   Bytes bytes;
   TransferTerms terms;
@@ -93,6 +96,12 @@ inline RandomCase random_case(std::mt19937_64& random, const CaseShape& shape = 
       const std::int64_t part = 1 + below_signed(4);
       transfer.terms.cap = Bandwidth::from_units((shape.usual_capacity + part - 1) / part);
     }
+    if (i > 0 && below(3) == 0) {
+      transfer.follows = below(i);
+      const RandomTransfer& before = result.transfers[*transfer.follows];
+      transfer.route = before.route;
+      transfer.terms = below(3) == 0 ? transfer.terms : before.terms;
+    }
     result.transfers.push_back(transfer);
   }
   for (std::uint64_t i = below(4); i > 0; --i) {
@@ -108,6 +117,9 @@ class FlowReference {
     for (const Bandwidth capacity : input.capacities) {
       capacities_.push_back(capacity.units());
     }
+    for (const RandomTransfer& transfer : input.transfers) {
+      starts_.push_back(transfer.follows ? unknown : transfer.start);
+    }
   }
 
   struct Result {
@@ -118,9 +130,10 @@ class FlowReference {
   std::vector<Result> results() {
     std::int64_t now = -1;
     while (next_time(now)) {
-      for (State& state : states_) {
-        if (state.moving && state.departure == now) {
-          state.moving = false;
+      for (std::size_t i = 0; i < states_.size(); ++i) {
+        if (states_[i].moving && states_[i].departure == now) {
+          states_[i].moving = false;
+          start_followers(i, now);
         }
       }
       start_at(now);  // 0 bytes leave before capacities change
@@ -154,9 +167,7 @@ class FlowReference {
     for (const auto& change : input_.changes) {
       times.push_back(change.time);
     }
-    for (const auto& transfer : input_.transfers) {
-      times.push_back(transfer.start);
-    }
+    times.insert(times.end(), starts_.begin(), starts_.end());
     for (const State& state : states_) {
       if (state.moving) {
         times.push_back(state.departure);
@@ -186,12 +197,23 @@ class FlowReference {
   void start_at(std::int64_t now) {
     for (std::size_t i = 0; i < states_.size(); ++i) {
       const RandomTransfer& transfer = input_.transfers[i];
-      if (transfer.start != now) {
+      if (starts_[i] != now) {
         continue;
       }
       const LinkId bottleneck = narrowest(i);
       states_[i] = {
           transfer.bytes != Bytes(0), to_fine(transfer.bytes), Rate(), now, now, bottleneck};
+      if (!states_[i].moving) {
+        start_followers(i, now);
+      }
+    }
+  }
+
+  void start_followers(std::size_t departed, std::int64_t now) {
+    for (std::size_t i = departed + 1; i < states_.size(); ++i) {
+      if (input_.transfers[i].follows == departed) {
+        starts_[i] = now;
+      }
     }
   }
 
@@ -229,7 +251,10 @@ class FlowReference {
     }
   }
 
+  static constexpr std::int64_t unknown = -1;
+
   const RandomCase& input_;
+  std::vector<std::int64_t> starts_;
   std::vector<State> states_;
   std::vector<std::int64_t> capacities_;
 };
@@ -245,13 +270,23 @@ inline NetworkRun run_in_order(const RandomCase& input, const std::vector<std::s
                                std::vector<std::uint32_t>& tags, const FlowWays& ways = {}) {
   NetworkRun run(ways.few, input.capacities);
   tags.resize(order.size());
-  // Tags count in the order given.
+  // Tags count in the order given; those that follow others come behind them.
   for (const std::size_t i : order) {
     const RandomTransfer& transfer = input.transfers[i];
+    if (transfer.follows) {
+      continue;
+    }
     tags[i] =
         ways.passing
             ? run.passing_transfer(transfer.start, transfer.route, transfer.bytes, transfer.terms)
             : run.transfer(transfer.start, transfer.route, transfer.bytes, transfer.terms);
+  }
+  for (std::size_t i = 0; i < input.transfers.size(); ++i) {
+    const RandomTransfer& transfer = input.transfers[i];
+    if (transfer.follows) {
+      tags[i] = run.following_transfer(tags[*transfer.follows], transfer.route, transfer.bytes,
+                                       transfer.terms, ways.passing);
+    }
   }
   for (const auto& change : input.changes) {
     run.capacity(change.time, change.link, change.bandwidth);

@@ -162,6 +162,70 @@ TEST_CASE("where one link is slower, lanes differ by how far they are from it") 
   CHECK((!lanes || lanes->classes < lanes->all));
 }
 
+namespace {
+
+enum class Tie { None, AcrossChannels };
+
+/// Channel 0 goes along the ranks, channel 1 back; in each, a lane that copies what has come is a group of its own
+/// that the next step joins. Every rank's lanes: relay and copy of each channel.
+TableProgram there_and_back(std::uint32_t ranks, Tie tie) {
+  TableProgram program = program_for(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    for (std::uint32_t lane = 0; lane < 4; ++lane) {
+      Lane properties;
+      properties.channel = lane / 2;
+      properties.group = lane;
+      program.set_lane(Rank(rank), lane, properties);
+    }
+  }
+  for (std::uint32_t channel = 0; channel < 2; ++channel) {
+    const std::uint32_t relay = 2 * channel;
+    const auto at = [&](std::uint32_t place) {
+      return Rank(channel == 0 ? place : ranks - 1 - place);
+    };
+    for (std::uint32_t place = 0; place < ranks; ++place) {
+      Step step = collsim::test::step(1000_B).from(input(0_B));
+      step.receives = {0, place > 0 ? 1U : 0U};
+      step.sends = {0, place + 1 < ranks ? 1U : 0U};
+      program.add(at(place), relay, step);
+      Step copy = collsim::test::step(1000_B).from(input(0_B)).to(output(0_B)).phase(1);
+      copy.join = tie == Tie::None ? relay : 2 - relay;
+      program.add(at(place), relay + 1, copy);
+      if (place + 1 < ranks) {
+        (void)program.connect({at(place), relay}, {at(place + 1), relay});
+      }
+    }
+  }
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("channels may change places from rank to rank") {
+  const Cluster cluster(star(6));
+  const auto ranks_simulated = [&](Tie tie) {
+    Workload workload;
+    workload.operations.emplace_back(collective(there_and_back(6, tie), gpus(cluster)));
+    (void)compared(cluster, workload);
+    const std::optional<RunResult> folded = folded_run(cluster, workload, {});
+    return folded ? folded->folding.ranks.classes : 6;
+  };
+  // Rank r is to channel 0 what rank 5 - r is to channel 1.
+  CHECK(ranks_simulated(Tie::None) == 3);
+  // Where channels wait for each other, ties are decided by their order.
+  CHECK(ranks_simulated(Tie::AcrossChannels) == 6);
+}
+
+TEST_CASE("where a rank runs several operations, its lanes keep their order") {
+  const Cluster cluster(star(6));
+  const auto program = std::make_shared<const TableProgram>(there_and_back(6, Tie::None));
+  Workload workload;
+  workload.operations.emplace_back(Collective{program, gpus(cluster), Launch::Blocking});
+  const auto& first = std::get<Collective>(workload.operations.front());
+  workload.operations.emplace_back(Collective{program, first.communicator, Launch::Blocking});
+  CHECK_FALSE(compared(cluster, workload));
+}
+
 TEST_CASE("a ring is evaluated without events, all alike or not") {
   const auto run = [](const Cluster& cluster, FoldMode fold, std::int64_t bytes) {
     RunOptions options;

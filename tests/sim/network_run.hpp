@@ -75,7 +75,22 @@ class NetworkRun {
                          const TransferTerms& terms = {}) {
     const std::uint32_t tag = next_tag_++;
     const PathId path = network_->open(route);
+    paths_[tag] = path;
     at(picoseconds, [=](Network& network) { network.start(path, bytes, tag, terms); });
+    return tag;
+  }
+  /// One that starts when another one departs, on its path; `passing`: on one that is opened for it.
+  std::uint32_t following_transfer(std::uint32_t before, const Route& route, Bytes bytes,
+                                   const TransferTerms& terms, bool passing) {
+    const std::uint32_t tag = next_tag_++;
+    followers_.emplace(before, [=, this] {
+      if (passing) {
+        closed_with_[tag] = network_->open(route);
+      } else {
+        paths_[tag] = paths_.at(before);
+      }
+      network_->start(passing ? closed_with_.at(tag) : paths_.at(tag), bytes, tag, terms);
+    });
     return tag;
   }
   /// The same; the path is opened when the transfer starts, and closed when it leaves.
@@ -126,6 +141,10 @@ class NetworkRun {
     }
     const std::optional<Departure> departure = network_->depart(event);
     if (departure) {
+      const auto [first, end] = followers_.equal_range(departure->tag);
+      for (auto follower = first; follower != end; ++follower) {
+        follower->second();
+      }
       if (const auto path = closed_with_.find(departure->tag); path != closed_with_.end()) {
         network_->close(path->second);
       }
@@ -141,7 +160,9 @@ class NetworkRun {
   std::unique_ptr<Network> network_;
   std::vector<std::function<void(Network&)>> actions_;
   std::map<std::uint32_t, Left> left_;
+  std::map<std::uint32_t, PathId> paths_;
   std::map<std::uint32_t, PathId> closed_with_;
+  std::multimap<std::uint32_t, std::function<void()>> followers_;  ///< by whom they follow
   std::uint32_t next_tag_ = 0;
   std::uint64_t stale_events_ = 0;
 };

@@ -138,6 +138,33 @@ TEST_CASE("a fitted launch offset brings them back") {
   }
 }
 
+TEST_CASE("each way to launch has an offset of its own") {
+  TwoGpus single({4_KiB}, LaunchMode::ProcessForSeveral);
+  TwoGpus graph({4_KiB}, LaunchMode::CudaGraph);
+  single.run.rows[0].time += 3us;
+  graph.run.rows[0].time += 1us;
+  ValidationOptions options;
+  options.fit_launch = true;
+  const Validation validation = validate(
+      {{&single.table, &single.machine.costs()}, {&graph.table, &graph.machine.costs()}}, options);
+  REQUIRE(validation.offsets.size() == 2);
+  CHECK(validation.offsets[0].launch == LaunchMode::ProcessForSeveral);
+  CHECK(validation.offsets[0].more == 3us);
+  CHECK(validation.offsets[1].launch == LaunchMode::CudaGraph);
+  CHECK(validation.offsets[1].more == 1us);
+}
+
+TEST_CASE("buffers in symmetric windows have NCCL's kernels for them, others not") {
+  TwoGpus two({4_KiB});
+  CHECK(two.result().runs.front().rows.front().algorithm == "nccl-ring");
+  two.run.software.buffers = BuffersWere::Registered;
+  CHECK(two.result().runs.front().rows.front().algorithm == "nccl-ring");
+  two.run.software.buffers = BuffersWere::Symmetric;
+  CHECK(two.result().runs.front().rows.front().algorithm == "nccl-symmetric");
+  two.run.software.algorithm = "nccl-ring";
+  CHECK(two.result().runs.front().rows.front().algorithm == "nccl-ring");
+}
+
 TEST_CASE("an offset below zero leaves something of a prediction") {
   TwoGpus two({4_KiB, 8_KiB, 16_KiB});
   two.run.rows[0].time = 1ns;

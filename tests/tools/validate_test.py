@@ -104,11 +104,22 @@ class Scores(Validate):
         self.assertEqual((said["summary"]["points"], said["runs"][0]["launch"]), (3, "process-per-gpu"))
         self.assertEqual(self.json(*H100, file, "--fit-launch")["summary"]["points"], 3)
 
+    def test_a_table_that_is_silent_was_launched_as_the_others_of_its_file(self):
+        rows = [(KiB, 20), (4 * KiB, 20)]
+        said, graph = "single process -g 2", "CUDA graph"
+        def launches(*runs):
+            return [r["launch"] for r in self.json(*H100, self.measured(*runs))["runs"]]
+        self.assertEqual(launches(run(rows, ""), run(rows, said), run(rows, graph)), ["single-process"] * 2 + ["cuda-graph"])
+        # Not by others that do not agree, by a graph, or on other ranks.
+        self.assertEqual(launches(run(rows, ""), run(rows, said), run(rows))[0], "unknown")
+        self.assertEqual(launches(run(rows, ""), run(rows, graph))[0], "unknown")
+        self.assertEqual(launches(run(rows, ""), run(rows, said, ranks=4))[0], "unknown")
+
     def test_a_launch_offset_is_named_everywhere(self):
         small, large = self.predicted(4 * KiB, 32 * MiB, launch="")
         file = self.measured(run([(4 * KiB, small + 2.5), (32 * MiB, large + 2.5)], launch=""))
         result = self.json(*H100, file, "--fit-launch", "--plot", "p.svg")
-        self.assertEqual(result["launch_offsets"], [{"machine": "m", "offset_us": 2.5, "points": 1}])
+        self.assertEqual(result["launch_offsets"], [{"machine": "m", "launch": "unknown", "offset_us": 2.5, "points": 1}])
         self.assertLess(result["summary"]["p90_abs_error"], 1e-4)
         self.assertIn("launch offset fitted to 1 row of m: +2.50 us", self.output(*H100, file, "--fit-launch"))
         self.assertIn("launch +2.50 us", (self.folder / "p.svg").read_text(encoding="utf-8"))

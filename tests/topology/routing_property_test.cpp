@@ -11,6 +11,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/topology/clusters.hpp"
+#include "tests/topology/fabrics.hpp"
 #include "tests/topology/random_graph.hpp"
 #include "tests/topology/routes.hpp"
 #include "topology/routing.hpp"
@@ -176,8 +177,13 @@ TEST_CASE("every two GPUs of a cluster are joined by a route that loses no bytes
 
 TEST_CASE("a router with a memory of legs gives the routes that it gives without") {
   for (const RoutingKind routing : {RoutingKind::Fixed, RoutingKind::Spray, RoutingKind::Ecmp}) {
-    std::vector<ClusterSpec> specs{test::star(5), test::mesh(5), test::textbook_nodes(3),
-                                   test::dgx_leaf_spine(5, 18, 2, routing)};
+    std::vector<ClusterSpec> specs{test::star(5),
+                                   test::mesh(5),
+                                   test::textbook_nodes(3),
+                                   test::dgx_leaf_spine(5, 18, 2, routing),
+                                   test::rail_optimized(12, 2, 3, 6),
+                                   test::dragonfly(8, 2, 2, 2, 2),
+                                   test::torus({3, 2, 2})};
     for (ClusterSpec& spec : specs) {
       spec.fabric.routing = routing;
       const Cluster cluster(spec);

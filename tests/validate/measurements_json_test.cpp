@@ -55,6 +55,38 @@ TEST_CASE("what is written is read again") {
   CHECK(write_measurements_json(parse_measurements_json(text, "n.json")) == text);
 }
 
+// nccl-tests' -G is how often the graph is launched, its -R what becomes of the buffers.
+TEST_CASE("graphs and registered buffers are read as nccl-tests counts them") {
+  const auto software = [](const std::string& fields) {
+    return parse_measurements_json(
+               document(R"({"collective": "all_reduce", "ranks": 8, "software": {)" + fields +
+                        R"(}, "rows": []})"),
+               "m.json")
+        .runs.front()
+        .software;
+  };
+  CHECK(software(R"("cuda_graph": 0)").mode.mode == LaunchMode::Unknown);
+  CHECK(software(R"("cuda_graph": false, "launch": "one process per GPU")").mode.mode ==
+        LaunchMode::ProcessPerGpu);
+  CHECK(software(R"("cuda_graph": 100)").mode.mode == LaunchMode::CudaGraph);
+  CHECK(software(R"("cuda_graph": true)").mode.mode == LaunchMode::CudaGraph);
+  CHECK(software("").buffers == BuffersWere::Plain);
+  CHECK(software(R"("local_register": 0)").buffers == BuffersWere::Plain);
+  CHECK(software(R"("local_register": 1)").buffers == BuffersWere::Registered);
+  CHECK(software(R"("local_register": 2)").buffers == BuffersWere::Symmetric);
+  CHECK(
+      refusal(document(
+          R"({"collective": "all_reduce", "ranks": 8, "software": {"local_register": 3}, "rows": []})")) ==
+      "m.json: error: runs[0].software.local_register: expected a whole number from 0 to 2, got 3");
+
+  Measurements measured = parse_measurements_json(document(good_run), "m.json");
+  measured.runs.front().software.mode.mode = LaunchMode::CudaGraph;
+  measured.runs.front().software.buffers = BuffersWere::Symmetric;
+  const Measurements read = parse_measurements_json(write_measurements_json(measured), "n.json");
+  CHECK(read.runs.front().software.mode.mode == LaunchMode::CudaGraph);
+  CHECK(read.runs.front().software.buffers == BuffersWere::Symmetric);
+}
+
 TEST_CASE("what an executor of ours says of itself is written and read") {
   Measurements measured = parse_measurements_json(document(good_run), "m.json");
   measured.hardware.cpu = "a CPU, 2 cores";

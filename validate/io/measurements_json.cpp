@@ -147,6 +147,26 @@ MeasuredRow read_row(const Value& value) {
   return row;
 }
 
+/// Of nccl-tests' -G, which is how often a graph was launched: none is no graph.
+bool is_of_graph(const Value& object) {
+  const std::optional<Value> graph = object.find("cuda_graph");
+  if (!graph) {
+    return false;
+  }
+  if (graph->json().is_boolean()) {
+    return graph->json().get<bool>();
+  }
+  return graph->whole(0, std::numeric_limits<std::int32_t>::max()) > 0;
+}
+
+/// Of nccl-tests' -R.
+BuffersWere read_buffers(const Value& object) {
+  constexpr auto symmetric = static_cast<std::int64_t>(BuffersWere::Symmetric);
+  const std::optional<Value> registered = object.find("local_register");
+  return registered ? static_cast<BuffersWere>(registered->whole(0, symmetric))
+                    : BuffersWere::Plain;
+}
+
 MeasuredSoftware read_software(const Value& value, std::uint32_t ranks, std::uint32_t nodes) {
   const Value& object = value.object();
   MeasuredSoftware software;
@@ -164,9 +184,10 @@ MeasuredSoftware read_software(const Value& value, std::uint32_t ranks, std::uin
   software.kernel = text_or_empty(object, "kernel");
   software.compiler = text_or_empty(object, "compiler");
   software.mode = parse_launch(software.launch, ranks, nodes);
-  if (const auto graph = object.find("cuda_graph"); graph && graph->json() != Json(false)) {
+  if (is_of_graph(object)) {
     software.mode.mode = LaunchMode::CudaGraph;
   }
+  software.buffers = read_buffers(object);
   if (const auto environment = object.find("env")) {
     for (const auto& [name, setting] : environment->object().json().items()) {
       software.environment.emplace_back(
@@ -311,6 +332,12 @@ Json run_json(const MeasuredRun& run) {
     software["env"][name] = value;
   }
   set_text(software, "launch", run.software.launch);
+  if (run.software.mode.mode == LaunchMode::CudaGraph) {
+    software["cuda_graph"] = true;
+  }
+  if (run.software.buffers != BuffersWere::Plain) {
+    software["local_register"] = static_cast<int>(run.software.buffers);
+  }
   json["software"] = software;
   set_text(json, "source", run.source);
   set_text(json, "date", run.date);

@@ -96,10 +96,19 @@ void read_ring(const ConstantsReader& parent, TuningConstants& constants) {
   constexpr std::array hops_words{Choice<RingNetworkHops>{"links", RingNetworkHops::Links},
                                   Choice<RingNetworkHops>{"nodes", RingNetworkHops::Nodes}};
   const ConstantsReader reader =
-      parent.inside("ring", {"ll", "ll128_share", "ll128_share_one_gpu", "network_hops"});
+      parent.inside("ring", {"ll", "ll128_share", "ll128_share_one_gpu", "ll128_function_caps",
+                             "share_from_ampere", "network_hops"});
   reader.choice("ll", ll, constants.ring_ll);
   reader.number("ll128_share", constants.ring_ll128_share);
   reader.number("ll128_share_one_gpu", constants.ring_ll128_share_one_gpu);
+  if (reader.wants("ll128_function_caps")) {
+    constants.ring_ll128_function_cap = reader.numbers("ll128_function_caps", 0, functions.size());
+    const std::size_t caps = constants.ring_ll128_function_cap.size();
+    if (caps != 0 && caps != functions.size()) {
+      reader.mapping().refuse("ll128_function_caps", "expected none, or one a function");
+    }
+  }
+  reader.number("share_from_ampere", constants.ring_share_from_ampere);
   reader.choice("network_hops", hops_words, constants.ring_network_hops);
 }
 
@@ -191,9 +200,11 @@ void read_send_recv(const ConstantsReader& parent, TuningConstants& constants) {
                           Choice<SendRecvLL>{"channels used", SendRecvLL::ChannelsUsed}};
   constexpr std::array batches{Choice<SendRecvBatches>{"any rounds", SendRecvBatches::AnyRounds},
                                Choice<SendRecvBatches>{"same eight", SendRecvBatches::SameEight}};
+  constexpr std::array parts{Choice<SendRecvParts>{"spread", SendRecvParts::Spread},
+                             Choice<SendRecvParts>{"whole steps", SendRecvParts::WholeSteps}};
   const ConstantsReader reader =
       parent.inside("send_recv", {"remote_channels", "channel_bandwidth", "ll", "ll_threshold",
-                                  "batches", "net_chunk", "pci_chunk", "nvlink_chunk"});
+                                  "parts", "batches", "net_chunk", "pci_chunk", "nvlink_chunk"});
   reader.choice("remote_channels", remote, constants.remote_channels);
   reader.number("channel_bandwidth", constants.remote_channel_bandwidth);
   if (constants.remote_channels == RemoteChannels::Bandwidth &&
@@ -202,6 +213,7 @@ void read_send_recv(const ConstantsReader& parent, TuningConstants& constants) {
   }
   reader.choice("ll", ll, constants.send_recv_ll);
   reader.bytes("ll_threshold", constants.send_recv_ll_threshold);
+  reader.choice("parts", parts, constants.send_recv_parts);
   reader.choice("batches", batches, constants.send_recv_batches);
   reader.bytes("net_chunk", constants.net_chunk);
   reader.bytes("pci_chunk", constants.pci_chunk);

@@ -155,6 +155,9 @@ TEST_CASE("channels: up to 2.27 there are at least as many as NVLS channels") {
   CHECK(machine.channels() == "16/32/16/2");
   machine.constants = test::constants_of("2.27");
   CHECK(machine.channels() == "32/32/32/2");
+  // NVLS is not set up for two ranks of a node.
+  machine.communicator.max_ranks_per_node = 2;
+  CHECK(machine.channels() == "16/32/16/2");
 }
 
 TEST_CASE("channels: from 2.30 on NVLS on several nodes of sm 100 follows the NICs") {

@@ -100,6 +100,7 @@ TEST_CASE("constants: versions as text") {
 
 TEST_CASE("constants: a version lies in the file that lists it") {
   const auto file_of = [](const std::string& version) { return constants_of(version).name; };
+  CHECK(file_of("2.7.3") == "2.7");
   CHECK(file_of("2.18") == "2.18");
   CHECK(file_of("2.18.5") == "2.18");
   CHECK(file_of("2.19.3") == "2.19");
@@ -122,7 +123,7 @@ TEST_CASE("constants: a version lies in the file that lists it") {
 
 TEST_CASE("constants: other versions are refused with what is known") {
   const std::string known =
-      "\nhint: known: 2.18, 2.19, 2.20, 2.21-2.22, 2.23, 2.24, 2.25, 2.26, 2.27, 2.28, "
+      "\nhint: known: 2.7, 2.18, 2.19, 2.20, 2.21-2.22, 2.23, 2.24, 2.25, 2.26, 2.27, 2.28, "
       "2.29.2-2.29.3, 2.29.7-2.29.x or 2.30";
   CHECK(refusal(shipped(), "2.17") ==
         "error: --nccl: the decisions of NCCL 2.17 are not known" + known);
@@ -143,7 +144,7 @@ TEST_CASE("constants: other versions are refused with what is known") {
 
 TEST_CASE("constants: what is listed does not overlap") {
   const std::vector<ListedConstants> listed = list_constants(shipped());
-  REQUIRE(listed.size() == 13);
+  REQUIRE(listed.size() == 14);
   for (const ListedConstants& one : listed) {
     for (const ListedConstants& other : listed) {
       INFO(one.name << " and " << other.name);
@@ -292,6 +293,8 @@ TEST_CASE("constants: what a file refuses") {
   CHECK(changed("pat: true", "pat: yes") == "rules.pat: expected false or true, got \"yes\"");
   CHECK(changed("{ from_sm: 60, ", "{ from_sm: 0, ") ==
         "nvlink[1].from_sm: expected more than the row before has, 0");
+  CHECK(changed("ll128_function_caps: []", "ll128_function_caps: [1, 2]") ==
+        "ring.ll128_function_caps: expected none, or one a function");
   CHECK(changed("remote_channels: nics ", "remote_channels: bandwidth ") ==
         "send_recv.channel_bandwidth: expected at least 1 GB/s");
   CHECK(changed("first: \"2.28\"", "first: \"two\"") ==

@@ -66,6 +66,18 @@ TEST_CASE("send and receive: inside a node") {
   CHECK(send_recv_slot(machine.input()) == 16 * kib);
 }
 
+// 32 channels a peer: parts of whole 2 MiB, however few they are; no LL.
+TEST_CASE("send and receive: in 2.7") {
+  ReferenceMachine machine = test::a100(1);
+  machine.constants = test::constants_of("2.7");
+  CHECK(send(machine, 1, PeerIs::Local) == "Simple 1 x 1 in 524288");
+  CHECK(send(machine, 2 * mib, PeerIs::Local) == "Simple 1 x 2097152 in 524288");
+  CHECK(send(machine, 2 * mib + 1, PeerIs::Local) == "Simple 2 x 2097152 in 524288");
+  CHECK(send(machine, 48 * mib, PeerIs::Local) == "Simple 24 x 2097152 in 524288");
+  CHECK(send(machine, 64 * mib, PeerIs::Local) == "Simple 32 x 2097152 in 524288");
+  CHECK(send(machine, 96 * mib, PeerIs::Local) == "Simple 24 x 4194304 in 524288");
+}
+
 // Two nodes: 16 channels, 2 a peer, 1 where all 16 peers are served at once; slots of 128 KiB.
 TEST_CASE("send and receive: over the network") {
   ReferenceMachine machine = h100(2);

@@ -260,6 +260,20 @@ TEST_CASE("tuning: versions before 2.23") {
   }
 }
 
+// The table that NCCL 2.7.3 logged on three A100 of a node with NVSwitch: 12 rings of 21 GB/s.
+TEST_CASE("tuning: the rings of 2.7") {
+  ReferenceMachine machine = test::a100(1);
+  machine.communicator.ranks = 3;
+  machine.communicator.max_ranks_per_node = 3;
+  machine.graphs.ring.channels.resize(12);
+  machine.graphs.ring.bandwidth_intra = 21;
+  machine.constants = constants_of("2.7");
+  CHECK(machine.row(F::Reduce, A::Ring) == "4.1/58.0 11.9/144.0 11.8/231.8");
+  CHECK(machine.row(F::AllGather, A::Ring) == "4.5/115.9 13.8/319.9 15.2/347.8");
+  CHECK(machine.row(F::ReduceScatter, A::Ring) == "4.5/115.9 13.8/273.6 15.2/347.8");
+  CHECK(machine.row(F::AllReduce, A::Ring) == "5.5/43.5 17.6/150.3 22.0/173.9");
+}
+
 // Tables of NCCL 2.29.2 and the tags that follow.
 TEST_CASE("tuning: Blackwell's ring with LL128 changed in 2.29.2 and 2.29.7") {
   ReferenceMachine machine = test::nvlink_domain(8);
