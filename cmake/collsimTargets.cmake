@@ -20,12 +20,38 @@ function(collsim_set_compile_options target)
     $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;-Xcompiler=-ffp-contract=off>)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF CUDA_STANDARD 20 CUDA_EXTENSIONS OFF)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:collsim_warnings>)
+  # Whether addresses are aligned matters where bytes are cast to what they hold. To check it at every access doubles the
+  # program (preset asan).
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(COLLSIM_CHECK_ALIGNMENT AND folder MATCHES "^(tests/)?(kernels|validate)(/|$)")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=alignment>)
+  endif()
 endfunction()
 
 # What simulates is optimised in checked builds, too (preset asan); what only calls it, the program and the tests, compiles in
 # three fifths of the time if it is not, and runs hardly longer.
 function(collsim_leave_unoptimised target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:CXX>>:-O0>)
+endfunction()
+
+# A header that its own source includes before anything else is proven to include all it needs, in every build without
+# precompiled headers; the others have to be compiled alone (target all_verify_interface_header_sets).
+#   collsim_split_headers(proven unproven SOURCES … HEADERS …)
+function(collsim_split_headers proven unproven)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;HEADERS")
+  set(alone ${arg_HEADERS})
+  foreach(source IN LISTS arg_SOURCES)
+    file(STRINGS "${source}" includes REGEX "^#include" LIMIT_COUNT 1)
+    string(REGEX REPLACE "^.*/([^/]+)\"$" "\\1" first "${includes}")
+    string(REGEX REPLACE "\\.[a-z]+$" ".hpp" own "${source}")
+    if(own STREQUAL first)
+      list(REMOVE_ITEM alone "${own}")
+    endif()
+  endforeach()
+  set(included ${arg_HEADERS})
+  list(REMOVE_ITEM included ${alone})
+  set(${proven} ${included} PARENT_SCOPE)
+  set(${unproven} ${alone} PARENT_SCOPE)
 endfunction()
 
 # The library of one folder: target collsim_<name>, used (here and by consumers) as collsim::<name>.
@@ -44,6 +70,7 @@ function(collsim_add_library name)
     set(scope PUBLIC)
     add_library(${target} STATIC ${arg_SOURCES})
     collsim_set_compile_options(${target})
+    collsim_use_precompiled(${target} library)
     target_link_libraries(${target} PUBLIC ${arg_PUBLIC_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
   else()
     set(scope INTERFACE)
@@ -52,16 +79,20 @@ function(collsim_add_library name)
     target_link_libraries(${target} INTERFACE ${arg_PUBLIC_DEPS} ${arg_PRIVATE_DEPS})
   endif()
   add_library(collsim::${name} ALIAS ${target})
+  collsim_split_headers(proven unproven SOURCES ${arg_SOURCES} HEADERS ${arg_HEADERS})
   target_sources(${target} ${scope}
-    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
+    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${proven}
+    FILE_SET unproven TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${unproven})
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${name}
-    VERIFY_INTERFACE_HEADER_SETS ON)
+    VERIFY_INTERFACE_HEADER_SETS ON
+    INTERFACE_HEADER_SETS_TO_VERIFY unproven)
 
   set_property(GLOBAL APPEND PROPERTY COLLSIM_INSTALLED_LIBRARIES collsim::${name})
   install(TARGETS ${target} EXPORT collsimTargets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/collsim")
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/collsim"
+    FILE_SET unproven DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/collsim")
 endfunction()
 
 # The program: collsim_add_program(name SOURCES … DEPS …).
@@ -77,6 +108,8 @@ function(collsim_add_program name)
   add_executable(${name} ${arg_SOURCES})
   collsim_set_compile_options(${name})
   collsim_leave_unoptimised(${name})
+  collsim_add_precompiled(program UNOPTIMISED HEADERS <fmt/format.h> LIBRARIES fmt::fmt)
+  collsim_use_precompiled(${name} program)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${arg_DEPS})
   target_compile_definitions(${name} PRIVATE COLLSIM_VERSION="${PROJECT_VERSION}")

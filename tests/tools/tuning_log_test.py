@@ -162,9 +162,10 @@ class Explanations(Case):
         self.assertEqual(self.explaining(log), [])
         self.assertEqual(sorted(log["together"]["changes"]), ["--env NCCL_NVLS_ENABLE=0", "--nodes 2"])
         self.assertEqual(log["together"]["left"], [])
-        text = self.output("tuning", "--cluster", "dgx-h100-x4", "--log", "nccl.log")
-        self.assertRegex(text, r"\n  --nodes 2 and --env NCCL_NVLS_ENABLE=0 +all of it\n"
-                               r"  No single input explains all of it\.\n$")
+        if not program.sanitized:  # the same search again
+            text = self.output("tuning", "--cluster", "dgx-h100-x4", "--log", "nccl.log")
+            self.assertRegex(text, r"\n  --nodes 2 and --env NCCL_NVLS_ENABLE=0 +all of it\n"
+                                   r"  No single input explains all of it\.\n$")
         document = self.decided("--cluster", "dgx-h100")
         document["rings"][0][1:3] = document["rings"][0][2:0:-1]
         self.log(document)
@@ -192,8 +193,8 @@ class Files(Case):
         self.assertEqual((log["communicators"], log["ranks"], log["differences"]), (2, 8, []))
 
     def test_more_nodes_than_are_tried(self):
-        # 8 GPUs a node: 262,144 ranks are 32,768 nodes.
-        for nodes, too_many in ((32_768, False), (32_769, True)):
+        # 8 GPUs a node: 262,144 ranks are 32,768 nodes, which take a while.
+        for nodes, too_many in ([] if program.sanitized else [(32_768, False)]) + [(32_769, True)]:
             document = self.decided("--cluster", "dgx-h100-x4")
             self.log(document | {"nodes": nodes, "ranks": 8 * nodes})
             log = self.compared("--cluster", "dgx-h100")
