@@ -260,10 +260,12 @@ class FlowNetwork final : public Network {
   // flow_spread.cpp: where a change dies out
   [[nodiscard]] bool settle_near();
   [[nodiscard]] Rate present_rate(TransferId id) const;
+  [[nodiscard]] LinkId present_bottleneck(TransferId id) const;
   NearLink& near_link(LinkId link);
   void reach(TransferId id);
   [[nodiscard]] bool solve_near();
   bool spread_over_all();
+  [[nodiscard]] Rate who_gives_way(const NearLink& near) const;
   void spread_over(std::size_t number);
   [[nodiscard]] bool is_used_up(const NearLink& near) const;
   [[nodiscard]] bool has_changed(LinkId link) const;

@@ -48,6 +48,14 @@ Rate FlowNetwork::present_rate(TransferId id) const {
   return solved ? solutions_[transfer.solution].rate : transfer.rate;
 }
 
+/// The same of its bottleneck.
+LinkId FlowNetwork::present_bottleneck(TransferId id) const {
+  const Transfer& transfer = transfers_[id];
+  const bool solved =
+      transfer.solution < solutions_.size() && solutions_[transfer.solution].transfer == id;
+  return solved ? solutions_[transfer.solution].bottleneck : transfer.bottleneck;
+}
+
 /// A link among those of the transfers that are solved for.
 FlowNetwork::NearLink& FlowNetwork::near_link(LinkId link) {
   LinkMark& mark = marks_[link.index()];
@@ -137,6 +145,22 @@ bool FlowNetwork::is_used_up(const NearLink& near) const {
          near.taken + margin >= static_cast<U128>(near_capacities_[near.link.index()]);
 }
 
+/// Where nothing is left of a link and other links hold back all who are on it, as with ties: how fast those
+/// are who give way. Requires: list_others().
+Rate FlowNetwork::who_gives_way(const NearLink& near) const {
+  Rate fastest;
+  if (near_capacities_[near.link.index()] > 0) {
+    return fastest;
+  }
+  for (const auto& [transfer, rate] : others_) {
+    if (present_bottleneck(transfer) == near.link) {
+      return Rate();
+    }
+    fastest = is_less(fastest, rate) ? rate : fastest;
+  }
+  return fastest;
+}
+
 /// Adds those of a link who may get another rate by what has changed there.
 void FlowNetwork::spread_over(std::size_t number) {
   const NearLink near = near_links_[number];
@@ -151,16 +175,14 @@ void FlowNetwork::spread_over(std::size_t number) {
     return;
   }
   list_others(near.link);
-  // Whom another link held back, that one still does unless it has changed, too: then it is asked itself.
-  const auto held_back_here = [&](TransferId id) {
-    const Transfer& transfer = transfers_[id];
-    const bool solved =
-        transfer.solution < solutions_.size() && solutions_[transfer.solution].transfer == id;
-    return near.link == (solved ? solutions_[transfer.solution].bottleneck : transfer.bottleneck);
+  const Rate fastest = held_back ? who_gives_way(near) : Rate();
+  const auto gives_way = [&](Rate rate) {
+    return fastest.numerator > 0 && !is_well_below(rate, fastest, drift_);
   };
   Rate below;
   for (const auto& [transfer, rate] : others_) {
-    const bool first = held_back && held_back_here(transfer);
+    // Whom another link held back, that one still does unless it has changed, too: then it is asked itself.
+    const bool first = held_back && (gives_way(rate) || present_bottleneck(transfer) == near.link);
     const bool joins = as_high && !is_well_below(rate, near.top, drift_) &&
                        (used_up || !is_well_below(near.top, rate, drift_));
     if (first || joins) {
