@@ -51,7 +51,7 @@ SendRecvShape shape_in_steps(const TuningInput& input, const Channels& channels,
                              std::int64_t bytes) {
   const std::int64_t slot = slot_data(input.configuration, Protocol::Simple);
   const std::int64_t step = 4 * slot;
-  const std::int64_t a_channel = divided_up<std::int64_t>(bytes, channels.per_peer);
+  const auto a_channel = divided_up<std::int64_t>(bytes, channels.per_peer);
   const std::int64_t part = std::max<std::int64_t>(divided_up(a_channel, step), 1) * step;
   SendRecvShape shape;
   shape.chunk = slot;
