@@ -13,6 +13,7 @@
 #include "algorithms/nccl/nvls_network_program.hpp"
 #include "tests/algorithms/nccl/small_execution.hpp"
 #include "tests/catch.hpp"
+#include "tests/sample.hpp"
 
 using namespace collsim;
 using namespace collsim::literals;
@@ -159,11 +160,14 @@ TEST_CASE("CollNetDirect gives every rank the sum, whatever the layout and the s
 }
 
 TEST_CASE("CollNetDirect's all-gather and reduce-scatter give every rank its data") {
+  Sample sample(5);
   for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
     for (const RankLayout layout : layouts()) {
       for (const std::int64_t count : counts(1, 2)) {
         for (const InPlace in_place : {InPlace::Yes, InPlace::No}) {
-          CHECK(fault_of(*gather(kind, layout, count, 2, in_place)) == "");
+          if (sample.takes_next()) {
+            CHECK(fault_of(*gather(kind, layout, count, 2, in_place)) == "");
+          }
         }
       }
     }
@@ -171,11 +175,14 @@ TEST_CASE("CollNetDirect's all-gather and reduce-scatter give every rank its dat
 }
 
 TEST_CASE("NVLS's all-gather and reduce-scatter over several nodes give every rank its data") {
+  Sample sample(5);
   for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
     for (const RankLayout layout : layouts()) {
       for (const std::int64_t count : counts(1, 2)) {
         for (const InPlace in_place : {InPlace::Yes, InPlace::No}) {
-          CHECK(fault_of(*nvls_gather(kind, layout, count, 2, in_place)) == "");
+          if (sample.takes_next()) {
+            CHECK(fault_of(*nvls_gather(kind, layout, count, 2, in_place)) == "");
+          }
         }
       }
       CHECK(fault_of(*nvls_gather(kind, layout, 3 * chunk - 1, 5, InPlace::Yes, DataType::Int8)) ==
