@@ -16,7 +16,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(COLLSIM_LLD ld.lld)
 mark_as_advanced(COLLSIM_LLD)
 if(COLLSIM_LLD AND CMAKE_BUILD_TYPE STREQUAL "Debug")
-  add_link_options(-fuse-ld=lld)
+  add_link_options($<$<LINK_LANGUAGE:CXX>:-fuse-ld=lld>)
 endif()
 
 find_program(COLLSIM_CCACHE ccache)

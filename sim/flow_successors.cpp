@@ -5,6 +5,8 @@
 // Hence a transfer that departs stays in the books of its links until settle(). If nobody has followed it by
 // then, its shares are free and its links are solved for.
 
+#include <algorithm>
+
 #include "sim/flow_network.hpp"
 
 namespace collsim {
@@ -49,7 +51,11 @@ FlowNetwork::Departed* FlowNetwork::predecessor(const Transfer& transfer) {
   if (path >= departed_on_path_.size()) {
     return nullptr;
   }
-  for (std::uint32_t at = departed_on_path_[path]; at != none; at = departed_[at].before) {
+  std::uint32_t& last = departed_on_path_[path];
+  while (last != none && departed_[last].left) {
+    last = departed_[last].before;
+  }
+  for (std::uint32_t at = last; at != none; at = departed_[at].before) {
     if (!departed_[at].left && departed_[at].terms == transfer.terms) {
       return &departed_[at];
     }
@@ -116,6 +122,9 @@ void FlowNetwork::schedule_earliest(LinkId link) {
 
 /// Whoever departs from a link lets those be looked at that it holds back: one of them may be the next.
 void FlowNetwork::schedule_behind_successors() {
+  std::ranges::sort(succeeded_on_);
+  const auto again = std::ranges::unique(succeeded_on_);
+  succeeded_on_.erase(again.begin(), again.end());
   for (const LinkId link : succeeded_on_) {
     schedule_earliest(link);
   }

@@ -92,6 +92,11 @@ void FoldGraph::add_job(const FoldJob& job, std::size_t number) {
       colour.add(static_cast<std::uint64_t>(
           memory_part(*cluster_, *options_->costs, *job.program, at.rank, at.gpu(at.rank))
               .units()));
+      // They depend on the rank's first lane, whichever channel that is of.
+      for (const CostPart& part : launch_costs(*options_->costs, *job.program, at.rank,
+                                               options_->call, options_->launch)) {
+        colour.add(static_cast<std::uint64_t>(part.item)).add(bits(part.time));
+      }
     }
     graph_.set_colour(vertex, colour.value());
     for (at.lane = 0; at.lane < job.lanes(rank); ++at.lane) {

@@ -55,12 +55,13 @@ PathId PathTable::open(const Route& route, std::span<const std::uint32_t> crowds
   const bool twice = crosses_a_link_twice(route);
   COLLSIM_ENSURE(!crowds.empty() || !twice, "a route crosses a link twice");
   const std::size_t count = route.hops.size();
+  constexpr std::size_t most_hops = 0x7fff'ffffU;
+  COLLSIM_ENSURE(count <= most_hops, "a route of more links than a path counts");
   if (free_hops_.size() <= count) {
     free_hops_.resize(count + 1);
   }
 
   Path path;
-  constexpr std::size_t most_hops = 0x7fff'ffffU;
   path.hop_count = count & most_hops;
   path.opening = openings_++;
   path.crowded = twice;

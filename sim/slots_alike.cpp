@@ -139,7 +139,9 @@ bool SlotSearch::is_in_turn(const Row& row, std::uint64_t index) const {
     const bool fits = slots_of(step, row.side) == SlotRange{row.slots.first + number, 1} &&
                       step.sends.count + step.receives.count == 1 &&
                       (number == 0 || go_on(first, step));
-    const bool posted = row.side == Side::Receives || (step.movement == Movement::Post &&
+    // In staging buffers each lies by itself; elsewhere one copy is for all (step_costs.hpp).
+    const bool copied = step.destination && step.destination->buffer == Buffer::Scratch;
+    const bool posted = row.side == Side::Receives || (copied && step.movement == Movement::Post &&
                                                        (step.posts_later || number + 1 == count));
     if (!fits || !posted) {
       return false;

@@ -113,8 +113,8 @@ int search_channels(const GraphSet& graphs) {
 
 bool nvls_enabled(const TuningInput& input) {
   const bool there = input.communicator.supports_nvls || input.configuration.nvls == Switch::On;
-  return there && input.configuration.nvls != Switch::Off && input.graphs.nvls &&
-         !input.graphs.nvls->channels.empty();
+  return there && input.constants.has_nvls && input.configuration.nvls != Switch::Off &&
+         input.graphs.nvls && !input.graphs.nvls->channels.empty();
 }
 
 bool collnet_enabled(const TuningInput& input) {

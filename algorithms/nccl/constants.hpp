@@ -149,6 +149,7 @@ struct TuningConstants {
   RingNetworkHops ring_network_hops{RingNetworkHops::Links};
   /// With one rank a node every algorithm has Tree's network latency.
   bool one_gpu_uses_tree_latency{true};
+  bool has_nvls{true};
   NvlsBandwidth nvls_bandwidth{NvlsBandwidth::Efficiency};
   bool nvls_gather_converted{false};     ///< AG and RS of NVLS count as AllReduce does
   bool nvls_gathers_over_network{true};  ///< NVLS has AG and RS over several nodes

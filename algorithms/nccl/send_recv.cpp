@@ -102,7 +102,9 @@ std::int64_t send_recv_slot(const TuningInput& input) {
 
 SendRecvShape send_recv_shape(const TuningInput& input, const Channels& channels,
                               std::int64_t bytes, PeerIs peer) {
-  if (input.constants.send_recv_parts == SendRecvParts::WholeSteps) {
+  // What such versions do over several nodes is not known.
+  if (input.constants.send_recv_parts == SendRecvParts::WholeSteps &&
+      input.communicator.nodes == 1) {
     return shape_in_steps(input, channels, bytes);
   }
   const std::int64_t threshold =

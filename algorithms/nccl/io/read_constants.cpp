@@ -125,9 +125,11 @@ void read_nvls(const ConstantsReader& parent, TuningConstants& constants) {
                                   Choice<NvlsBandwidth>{"lesser", NvlsBandwidth::Lesser}};
   constexpr std::array networks{Choice<NvlsNetwork>{"fixed", NvlsNetwork::Fixed},
                                 Choice<NvlsNetwork>{"by nics", NvlsNetwork::ByNics}};
-  const ConstantsReader reader = parent.inside(
-      "nvls", {"bandwidth", "efficiency", "max_heads", "hopper_channels", "blackwell_channels",
-               "network", "raises_channels", "gather_converted", "gathers_over_network"});
+  const ConstantsReader reader =
+      parent.inside("nvls", {"exists", "bandwidth", "efficiency", "max_heads", "hopper_channels",
+                             "blackwell_channels", "network", "raises_channels", "gather_converted",
+                             "gathers_over_network"});
+  reader.flag("exists", constants.has_nvls);
   reader.choice("bandwidth", bandwidths, constants.nvls_bandwidth);
   if (reader.wants("efficiency")) {
     const std::vector<double> values =
