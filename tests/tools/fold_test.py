@@ -46,15 +46,14 @@ class Fold(program.Case):
         self.assertGreater(folded, 20 * len(chosen) // len(cases))
 
     def test_trees_in_ll(self):
-        # A rank's launch depends on the threads of its first lane, which the lanes of a tree have different numbers of.
-        folded = 0
+        # A rank's launch depends on the threads of its first lane, which the lanes of a tree have different numbers of: so
+        # the two trees are not each other's mirror image. Whatever else is alike must have the digest of all lanes.
         for words in (["--cluster", "dgx-b200", "--gpus-per-node", "2", "--bytes", "512K"],
                       ["--cluster", "azure-nd-h100-v5", "--nodes", "8", "--bytes", "1000000"],
                       ["--cluster", "dgx-a100-superpod", "--set", "nodes=16", "--bytes", "64K"]):
             words = ["all_reduce", "--algorithm", "nccl-tree", "--protocol", "LL", *words]
             with self.subTest(words):
-                folded += self.folded(*words) is not None
-        self.assertGreater(folded, 0)
+                self.folded(*words)
 
     def test_steady_states(self):
         # Loops of NVLS repeat each other after a while; not all are whole.
