@@ -4,8 +4,8 @@
 //
 // Which ones do is found by colour refinement (refinement.hpp) of a graph of ranks, lanes, links and
 // proxies. They begin with what they are: a lane with its shape (lane_shape.hpp) and what costs depend
-// on, a link with its bandwidth, latency, kind and level. Then they are told apart by whom they deal
-// with: a lane by the lanes at the other ends of its slots, by its rank, by the lanes whose steps it
+// on, a rank with what its launch costs, a link with its bandwidth, latency, kind and level. Then they
+// are told apart by whom they deal with: a lane by the lanes at the other ends of its slots, by its rank, by the lanes whose steps it
 // waits for, by the groups that it joins and by the links of its paths with the parts of the bytes that
 // cross them; a group by its lanes, in order; a rank by the lanes of each channel, in order; a link by the
 // paths that cross it. In the partition that comes out,
