@@ -142,11 +142,7 @@ std::span<const KnownShares::Share> FlowNetwork::solve_few(const FlowGroup& grou
   }
   std::size_t first_use = 0;
   for (std::size_t i = 0; i < group.transfers.size(); ++i) {
-    const TransferTerms& terms = transfers_[group.transfers[i]].terms;
-    flows_.push_back({{uses_.data() + first_use, use_ends_[i] - first_use},
-                      terms.weight,
-                      terms.multiplicity,
-                      terms.cap.units()});
+    flows_.push_back(flow_of(group.transfers[i], i, first_use));
     first_use = use_ends_[i];
   }
   solver_.solve(paths_.capacities(), flows_, shares_);

@@ -250,7 +250,7 @@ class FlowNetwork final : public Network {
   void grow_component(std::size_t first);
   void look_at_hop(const ResourceUse& hop);
   void solve_alone(TransferId id);
-  [[nodiscard]] FairShareFlow flow_of(std::size_t i, std::size_t first_use) const;
+  [[nodiscard]] FairShareFlow flow_of(TransferId id, std::size_t i, std::size_t first_use) const;
   void solve_component(std::size_t begin, std::size_t end);
   void set_solution(TransferId id, const Solution& solution);
   void find_overloaded();
@@ -259,8 +259,7 @@ class FlowNetwork final : public Network {
 
   // flow_spread.cpp: where a change dies out
   [[nodiscard]] bool settle_near();
-  [[nodiscard]] Rate present_rate(TransferId id) const;
-  [[nodiscard]] LinkId present_bottleneck(TransferId id) const;
+  [[nodiscard]] Solution present_solution(TransferId id) const;
   NearLink& near_link(LinkId link);
   void reach(TransferId id);
   [[nodiscard]] bool solve_near();
@@ -310,7 +309,7 @@ class FlowNetwork final : public Network {
   std::vector<Departed> departed_;
   std::vector<std::uint32_t>
       departed_on_path_;              ///< by path: position of the last one in departed_, or none
-  std::vector<LinkId> succeeded_on_;  ///< bottlenecks of those whose place was taken
+  std::vector<LinkId> succeeded_on_;  ///< that may bind, of those whose place was taken
 
   // The settle() at hand; kept to reuse the memory.
   std::vector<TransferId> to_solve_;         ///< started, and sharing links

@@ -61,6 +61,9 @@ FlowNetwork::Solution FlowNetwork::alone(TransferId id) {
 }
 
 void FlowNetwork::drop_stale(LinkState& state) const {
+  if (state.occupants.size() == state.transfers) {
+    return;
+  }
   std::erase_if(state.occupants, [this](const Occupant& occupant) {
     return transfers_[occupant.transfer].birth != occupant.birth;
   });
@@ -89,9 +92,7 @@ void FlowNetwork::book_those_alone(LinkId link) {
   if (state.booked > 0 || state.transfers == 0) {
     return;
   }
-  if (state.occupants.size() != state.transfers) {
-    drop_stale(state);
-  }
+  drop_stale(state);
   Transfer& first = transfers_[state.occupants.front().transfer];
   if (first.rate.numerator > 0) {
     book(first, Rate(), first.rate);
@@ -119,9 +120,7 @@ void FlowNetwork::add_to_component(TransferId id) {
 void FlowNetwork::visit(LinkId link) {
   LinkState& state = links_[link.index()];
   marks_[link.index()].visited = search_;
-  if (state.occupants.size() != state.transfers) {
-    drop_stale(state);
-  }
+  drop_stale(state);
   constexpr std::size_t ahead = 4;
   for (std::size_t i = 0; i < state.occupants.size(); ++i) {
     if (i + ahead < state.occupants.size()) {
@@ -225,9 +224,9 @@ void FlowNetwork::solve_alone(TransferId id) {
   set_solution(id, alone(id));
 }
 
-/// A transfer of the list of components as the solver takes it; its uses begin at `first_use`.
-FairShareFlow FlowNetwork::flow_of(std::size_t i, std::size_t first_use) const {
-  const TransferTerms& terms = transfers_[components_[i]].terms;
+/// A transfer as the solver takes it, the i-th that is solved for; its uses begin at `first_use`.
+FairShareFlow FlowNetwork::flow_of(TransferId id, std::size_t i, std::size_t first_use) const {
+  const TransferTerms& terms = transfers_[id].terms;
   return {{uses_.data() + first_use, use_ends_[i] - first_use},
           terms.weight,
           terms.multiplicity,
@@ -242,7 +241,7 @@ void FlowNetwork::solve_component(std::size_t begin, std::size_t end) {
   flows_.clear();
   std::size_t first_use = begin == 0 ? 0 : use_ends_[begin - 1];
   for (std::size_t i = begin; i < end; ++i) {
-    flows_.push_back(flow_of(i, first_use));
+    flows_.push_back(flow_of(components_[i], i, first_use));
     first_use = use_ends_[i];
   }
   solver_.solve(paths_.capacities(), flows_, shares_);

@@ -40,20 +40,13 @@ bool is_well_below(Rate a, Rate b, std::int64_t drift) {
 
 }  // namespace
 
-/// The rate of a transfer in this settle() as far as it has come.
-Rate FlowNetwork::present_rate(TransferId id) const {
+/// What a transfer gets in this settle() as far as it has come.
+FlowNetwork::Solution FlowNetwork::present_solution(TransferId id) const {
   const Transfer& transfer = transfers_[id];
   const bool solved =
       transfer.solution < solutions_.size() && solutions_[transfer.solution].transfer == id;
-  return solved ? solutions_[transfer.solution].rate : transfer.rate;
-}
-
-/// The same of its bottleneck.
-LinkId FlowNetwork::present_bottleneck(TransferId id) const {
-  const Transfer& transfer = transfers_[id];
-  const bool solved =
-      transfer.solution < solutions_.size() && solutions_[transfer.solution].transfer == id;
-  return solved ? solutions_[transfer.solution].bottleneck : transfer.bottleneck;
+  return solved ? solutions_[transfer.solution]
+                : Solution{id, transfer.bottleneck, transfer.of_link, transfer.rate};
 }
 
 /// A link among those of the transfers that are solved for.
@@ -81,7 +74,7 @@ void FlowNetwork::reach(TransferId id) {
     return;
   }
   add_to_component(id);
-  const Rate rate = present_rate(id);
+  const Rate rate = present_solution(id).rate;
   for (const ResourceUse& hop : paths_.hops(transfer.path)) {
     const LinkMark& mark = marks_[hop.resource];
     if (mark.visited < search_ && !mark.dirty && !mark.binds && transfer.booked) {
@@ -107,7 +100,7 @@ bool FlowNetwork::solve_near() {
   flows_.clear();
   std::size_t first_use = 0;
   for (std::size_t i = 0; i < components_.size(); ++i) {
-    flows_.push_back(flow_of(i, first_use));
+    flows_.push_back(flow_of(components_[i], i, first_use));
     first_use = use_ends_[i];
     if (flows_.back().uses.empty() && flows_.back().cap == 0) {
       return false;
@@ -123,7 +116,7 @@ bool FlowNetwork::solve_near() {
   }
   solver_.solve(near_capacities_, flows_, shares_);
   for (std::size_t i = 0; i < components_.size(); ++i) {
-    const bool changed = compare(present_rate(components_[i]), shares_[i].rate) != 0;
+    const bool changed = compare(present_solution(components_[i]).rate, shares_[i].rate) != 0;
     for (const ResourceUse& hop : flows_[i].uses) {
       NearLink& near = near_links_[marks_[hop.resource].near];
       near.changed = near.changed || changed;
@@ -153,7 +146,7 @@ Rate FlowNetwork::who_gives_way(const NearLink& near) const {
     return fastest;
   }
   for (const auto& [transfer, rate] : others_) {
-    if (present_bottleneck(transfer) == near.link) {
+    if (present_solution(transfer).bottleneck == near.link) {
       return Rate();
     }
     fastest = is_less(fastest, rate) ? rate : fastest;
@@ -182,7 +175,8 @@ void FlowNetwork::spread_over(std::size_t number) {
   Rate below;
   for (const auto& [transfer, rate] : others_) {
     // Whom another link held back, that one still does unless it has changed, too: then it is asked itself.
-    const bool first = held_back && (gives_way(rate) || present_bottleneck(transfer) == near.link);
+    const bool first =
+        held_back && (gives_way(rate) || present_solution(transfer).bottleneck == near.link);
     const bool joins = as_high && !is_well_below(rate, near.top, drift_) &&
                        (used_up || !is_well_below(near.top, rate, drift_));
     if (first || joins) {
@@ -199,13 +193,11 @@ void FlowNetwork::spread_over(std::size_t number) {
 /// Those on a link who are not solved for, with their rates.
 void FlowNetwork::list_others(LinkId link) {
   LinkState& state = links_[link.index()];
-  if (state.occupants.size() != state.transfers) {
-    drop_stale(state);
-  }
+  drop_stale(state);
   others_.clear();
   for (const Occupant& occupant : state.occupants) {
     if (transfers_[occupant.transfer].visited != search_) {
-      others_.emplace_back(occupant.transfer, present_rate(occupant.transfer));
+      others_.emplace_back(occupant.transfer, present_solution(occupant.transfer).rate);
     }
   }
 }
@@ -226,11 +218,7 @@ std::optional<LinkId> FlowNetwork::bottleneck_of(TransferId id, const FairShare&
   if (share.bottleneck < links_.size()) {
     found = LinkId(share.bottleneck);
   }
-  const bool solved =
-      transfer.solution < solutions_.size() && solutions_[transfer.solution].transfer == id;
-  const Solution before = solved
-                              ? solutions_[transfer.solution]
-                              : Solution{id, transfer.bottleneck, transfer.of_link, transfer.rate};
+  const Solution before = present_solution(id);
   unsure = false;
   if (!transfer.booked || compare(before.rate, share.rate) != 0) {
     return found;

@@ -101,9 +101,7 @@ void FlowNetwork::settle_successors() {
 /// Of those that a link holds back the earliest to depart are in the event queue.
 void FlowNetwork::schedule_earliest(LinkId link) {
   LinkState& state = links_[link.index()];
-  if (state.occupants.size() != state.transfers) {
-    drop_stale(state);
-  }
+  drop_stale(state);
   Time earliest = Time::max();
   const auto is_held_back = [link](const Transfer& transfer) {
     return transfer.of_link && transfer.bottleneck == link && transfer.rate.numerator > 0;

@@ -219,15 +219,15 @@ std::optional<FoldedJobs> compared(const Cluster& cluster, const RunOptions& opt
 FoldedJobs compared(const Cluster& cluster, const RunOptions& options, FoldJobs& jobs) {
   // Of lanes that end a rank's operation together the lowest is what its next one follows.
   const bool repeated = jobs.of_operation.size() > jobs.jobs.size();
-  for (const LaneOrder order : {LaneOrder::OfChannels, LaneOrder::OfAll}) {
-    if (repeated && order != LaneOrder::OfAll) {
-      continue;
-    }
-    if (std::optional<FoldedJobs> folded = compared(cluster, options, jobs, order)) {
-      return std::move(*folded);
-    }
+  std::optional<FoldedJobs> folded;
+  if (!repeated) {
+    folded = compared(cluster, options, jobs, LaneOrder::OfChannels);
   }
-  COLLSIM_ENSURE(false, "lanes of several groups are alike");
+  if (!folded) {
+    folded = compared(cluster, options, jobs, LaneOrder::OfAll);
+  }
+  COLLSIM_ENSURE(folded.has_value(), "lanes of several groups are alike");
+  return std::move(*folded);
 }
 
 /// Where that is too much, a shift of the ranks. Throws: NotFolded.
